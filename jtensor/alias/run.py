@@ -68,7 +68,9 @@ def main(argv=None, target=None, name="torch"):
 
 def run_script(argv):
     """Run the file, or the folder or zip archive with a `__main__.py`, that `argv[0]` names."""
-    path = os.path.join(os.getcwd(), argv[0])  # as python does it: absolute, but not normalised
+    path = argv[0]
+    if not os.path.isabs(path):                # as python does it: absolute, but not normalised, except for "."
+        path = os.getcwd() if path == "." else os.path.join(os.getcwd(), path)
     if pkgutil.get_importer(path) is not None:
         _set_path(path)
         sys.argv[:] = argv
@@ -139,7 +141,7 @@ def _show_as_python_would(error, names):
 
 
 def _trimmed(traceback):
-    """The traceback without this room's frames, and those of runpy, at its two ends."""
+    """The traceback without the frames, at its two ends, of this room and of those beside it."""
     frames = []
     while traceback is not None:
         frames.append(traceback)
@@ -147,8 +149,7 @@ def _trimmed(traceback):
     here = os.path.dirname(os.path.abspath(__file__))
 
     def ours(entry):
-        file = entry.tb_frame.f_code.co_filename
-        return file == "<frozen runpy>" or os.path.basename(file) == "runpy.py" or os.path.dirname(file) == here
+        return os.path.dirname(entry.tb_frame.f_code.co_filename) == here
 
     while frames and ours(frames[0]):
         del frames[0]

@@ -8,6 +8,7 @@ of PyTorch is the short one. So the class is created under the long name, and th
 """
 import copyreg
 import importlib
+import sys
 from types import FunctionType
 
 _created_name = type.__dict__["__name__"].__get__
@@ -53,7 +54,8 @@ copyreg.pickle(TorchNamed, lambda cls: cls._found_by)
 
 
 def type_name(cls):
-    """The name CPython's error texts use for a class: ``str``, ``numpy.ndarray``, ``torch.Size``.
+    """The name CPython's error texts use for a class: ``str``, ``numpy.ndarray``, ``torch.Size``; ``PyTorch's Tensor`` for a class of the
+    real PyTorch, which may be there under its own name, lest a text says that a Tensor was wanted and a Tensor given.
 
     >>> from fractions import Fraction
     >>> type_name(int), type_name(Fraction)
@@ -62,6 +64,13 @@ def type_name(cls):
     if cls is TorchNamed:
         return "type"
     name = _created_name(cls)
-    if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":
-        return name
-    return f"{cls.__module__}.{name}"
+    if not cls.__flags__ & _HEAP_TYPE and cls.__module__ != "builtins":
+        name = f"{cls.__module__}.{name}"
+    return f"PyTorch's {name}" if _of_pytorch(cls) else name
+
+
+def _of_pytorch(cls):
+    there = sys.modules.get("torch")
+    if there is None or there is sys.modules.get(__name__.partition(".")[0]):
+        return False
+    return getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls and cls.__module__.partition(".")[0] == "torch"

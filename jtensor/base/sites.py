@@ -44,7 +44,7 @@ def user_site(skip=1):
 def warn(text, category=UserWarning):
     """Warns, and says that it is the user's line that does it, however deep in the library it is found out."""
     frame = sys._getframe(1)
-    while _inside[frame.f_code.co_filename] and frame.f_back is not None:
+    while frame.f_back is not None and (_inside[frame.f_code.co_filename] or frame.f_code.co_filename.startswith("<frozen importlib")):
         frame = frame.f_back
     module, registry = frame.f_globals.get("__name__", "<string>"), frame.f_globals.setdefault("__warningregistry__", {})
     warnings.warn_explicit(text, category, frame.f_code.co_filename, frame.f_lineno, module, registry)

@@ -3,7 +3,8 @@
 What nobody can have meant is said once and counts as the default.
 """
 import os
-import warnings
+
+from . import sites
 
 _ON, _OFF = frozenset(("1", "true", "yes", "on")), frozenset(("0", "false", "no", "off"))
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -40,4 +41,4 @@ def bytes_of(name, default, environ=None):
 
 
 def _warn(text):
-    warnings.warn(f"jtensor: {text}", RuntimeWarning, stacklevel=3)
+    sites.warn(f"jtensor: {text}", RuntimeWarning)

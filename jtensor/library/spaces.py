@@ -150,6 +150,9 @@ def take_out(definition):
             del ops.NAMESPACES[namespace].__dict__[name]
 
 
+_OF_PYTORCH = "kernels and rules of one's own for PyTorch's operators", "an operator of one's own (torch.library.custom_op)"
+
+
 def found(name):
     """The `Definition` of an operator that is given by its name, as an overload, a packet or what `custom_op` answers."""
     if hasattr(name, "_opoverload"):
@@ -158,13 +161,15 @@ def found(name):
         name = name.default
     if isinstance(name, OpOverload):
         if name.namespace == "aten":
-            raise missing("kernels and rules of one's own for PyTorch's operators", "an operator of one's own (torch.library.custom_op)")
+            raise missing(*_OF_PYTORCH)
         return name._definition
     if not isinstance(name, str):
         raise ValueError(f"expected an operator or its name, got {type(name)}")
     if "::" not in name:
         raise ValueError(f"Expected `{name}` to be of the form `namespace::name`")
     definition = DEFINED.get(name.removesuffix(".default"))
+    if definition is None and name.startswith("aten::"):
+        raise missing(*_OF_PYTORCH)
     if definition is None:
         raise RuntimeError(f"operator {name} does not exist")
     return definition

@@ -54,6 +54,12 @@ def suggested(size, stride, shape):
     return channels_last_strides(shape) if len(shape) == len(size) and looks_channels_last(size, stride) else None
 
 
+def of_all(geometries, shape):
+    """Strides of tensors put together: channels last if all of them suggest that, else None."""
+    strides = [suggested(size, stride, shape) for size, stride in geometries]
+    return None if None in strides else strides[0]
+
+
 def columns(shape):
     """Strides of what LAPACK has written: matrices column by column."""
     return (*contiguous_strides(tuple(shape))[:-2], 1, max(shape[-2], 1))
@@ -68,4 +74,4 @@ class Within(tuple):
         return self
 
 
-__all__ = ["Within", "broadcast_strides", "columns", "like", "operand", "pointwise", "suggested"]
+__all__ = ["Within", "broadcast_strides", "columns", "like", "of_all", "operand", "pointwise", "suggested"]

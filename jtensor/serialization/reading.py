@@ -200,9 +200,7 @@ def _read(file, map_location, anything, pickled, mapped):
         raise strange.cut_off(file, start) from error
     with archive:
         paths = archive.namelist()
-        stem = next((path[:-len("data.pkl")] for path in paths if path.endswith("/data.pkl") and path.count("/") == 1), None)
-        if stem is None:
-            raise RuntimeError(strange.CUT_OFF.replace("reading zip archive", "locating file data.pkl").format("file not found"))
+        stem = strange.folder_of(paths)
         if stem + "constants.pkl" in paths:
             return _of_torchscript(file, start, map_location, anything)
         if mapped:

@@ -46,6 +46,23 @@ def _protocol(unpickler):
 
 _Weights.dispatch = {code: pickle._Unpickler.dispatch[code] if code in _KNOWN else _unknown(code) for code in range(256)}
 _Weights.dispatch[pickle.PROTO[0]] = _protocol
+for _code, _width in ((pickle.BINGET, 1), (pickle.LONG_BINGET, 4)):         # what is not there is a KeyError
+    _Weights.dispatch[_code[0]] = lambda unpickler, width=_width: unpickler.append(
+        unpickler.memo[int.from_bytes(unpickler.read(width), "little")])
+
+
+def folder_of(paths):
+    """The folder that holds all files of a zip archive, with its slash; PyTorch's error where it is none that `torch.save` has written."""
+    first = paths[0] if paths else ""
+    folder, slash, _ = first.partition("/")
+    if paths and not slash:
+        raise RuntimeError(f"[enforce fail at inline_container.cc:180] . file in archive is not in a subdirectory: {first}")
+    if f"{folder}/version" not in paths and f"{folder}/.data/version" not in paths:
+        raise RuntimeError('Expected hasRecord("version") to be true, but got false.  (Could this error message be improved?  If so, '
+                           "please report an enhancement request to PyTorch.)")
+    if f"{folder}/data.pkl" not in paths:
+        raise RuntimeError(CUT_OFF.replace("reading zip archive", "locating file data.pkl").format("file not found"))
+    return f"{folder}/"
 
 
 def cut_off(file, start):

@@ -55,14 +55,14 @@ def _tidy(x):
 PASS = object()                    # what a function of the table answers that the original is to answer
 
 
-def refused(name, args):
-    """PyTorch's error where it has no kernel."""
+def refused(name, args, otherwise="SparseCsrCPU"):
+    """PyTorch's error where it has no kernel; ``otherwise`` is whose it would be where no argument says so (but ``out``, say)."""
     found = {x.layout.name for x in spread(args) if isinstance(x, Tensor)}
-    kind = "SparseCPU" if "sparse_coo" in found else "CPU" if found == {"strided"} else "SparseCsrCPU"
+    kind = "SparseCPU" if "sparse_coo" in found else "CPU" if found == {"strided"} else "SparseCsrCPU" if found else otherwise
     return NotImplementedError(f"Could not run 'aten::{name}' with arguments from the '{kind}' backend. This could be because the operator "
                                "doesn't exist for this backend; torch.Tensor.to_dense() makes a tensor that it takes.")
 
 
 COORDINATES = Layout(("arithmetic", "complexes", "products", "moving", "reducing", "keeping", "alike"),
-                     lambda name, args: refused(_ATEN.get(name, name), args))
+                     lambda name, args: refused(_ATEN.get(name, name), args, "SparseCPU"))
 answers = COORDINATES.answers

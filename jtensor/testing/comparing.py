@@ -38,6 +38,7 @@ def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=Non
     Greatest absolute difference: 0.5 at index (1,) (up to 1e-05 allowed)
     Greatest relative difference: 0.20000000298023224 at index (1,) (up to 1.3e-06 allowed)
     """
+    __tracebackhide__ = True                                        # pytest shows the line that asserts
     if (rtol is None) != (atol is None):
         raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {'rtol' if rtol is None else 'atol'}.")
     options = _Options(rtol=rtol, atol=atol, equal_nan=equal_nan, device=check_device, dtype=check_dtype, layout=check_layout,

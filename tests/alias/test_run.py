@@ -74,6 +74,25 @@ def test_endings(runs, text):
     assert ours == plain  # the whole traceback: no line of the runner's
 
 
+def test_endings_of_modules_and_folders(runs):
+    for name in ("pack/__init__.py", "pack/good/__init__.py"):
+        runs.write(name, "")
+    runs.write("pack/bad/__init__.py", "1 / 0")
+    for name in ("pack/bad/__main__.py", "pack/good/__main__.py", "pack/__main__.py"):
+        runs.write(name, "def f():\n    from . import nothing_of_the_kind\nf()")
+    runs.write("pack/wrong.py", "x = = 1")
+    for args in (["-m", "pack.good"], ["-m", "pack.bad"], ["-m", "pack.wrong"], ["pack"], ["."], ["pack/good/"]):
+        plain, ours = same(runs, *args)
+        assert ours == plain, args
+
+
+def test_a_folder_that_is_gone(runs):
+    path = runs.write("script.py", "import sys; print(sys.argv[1:], sys.path[0], __file__)")
+    away = "import os, sys; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); os.execv(sys.argv[1], sys.argv[1:])"
+    plain, ours = (runs.python("-c", away, sys.executable, *middle, path, "x") for middle in ([], ["-m", "standin"]))
+    assert (ours.stdout, ours.stderr) == (plain.stdout, plain.stderr) and plain.stdout
+
+
 def test_ctrl_c_kills_as_it_would(runs):
     runs.write("script.py", "raise KeyboardInterrupt")
     assert runs.alias("script.py").returncode == -signal.SIGINT

@@ -46,7 +46,8 @@ def outcome(program, cls):
     scope = {"S": cls, "s": cls([2, 3, 4]), "np": np, "copy": copy, "pickle": pickle, "I": Indexed}
     try:
         value = eval(program, scope)
-        return type_name(type(value)), repr(value), repr([type(item) for item in value]) if isinstance(value, tuple) else None
+        kinds = repr([type(item) for item in value]) if isinstance(value, tuple) else None
+        return type_name(type(value)).removeprefix("PyTorch's "), repr(value), kinds
     except Exception as error:
         return type(error), str(error)
 

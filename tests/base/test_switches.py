@@ -13,8 +13,9 @@ def test_what_counts_as_on(said, on):
 
 
 def test_what_is_neither_is_said():
-    with pytest.warns(RuntimeWarning, match="JTENSOR_X='maybe' is neither 1 nor 0: it counts as 1"):
+    with pytest.warns(RuntimeWarning, match="JTENSOR_X='maybe' is neither 1 nor 0: it counts as 1") as found:
         assert switches.is_on("JTENSOR_X", True, {"JTENSOR_X": "maybe"})
+    assert found[0].filename == __file__
 
 
 @pytest.mark.parametrize("said, count", [("12", 12), ("1k", 1 << 10), ("500M", 500 << 20), ("2GB", 2 << 30), ("2GiB", 2 << 30),

@@ -59,6 +59,8 @@ def test_what_is_refused():
         _ = jtensor.ops.aten.add.Tensor._schema
     with pytest.raises(MissingFeature, match="an operator of one's own"):
         jtensor.library.register_kernel(jtensor.ops.aten.add.Tensor, "cpu")(lambda x: x)
+    with pytest.raises(MissingFeature, match="an operator of one's own"):
+        jtensor.library.Library("aten", "IMPL").impl("sin", lambda x: x, "CPU")
     with pytest.raises(AttributeError):
         _ = jtensor.ops.__path_of_nothing__
 

@@ -174,5 +174,14 @@ def test_matrices_have_the_gradients_of_pytorch(function):
                 assert _flat(got) == pytest.approx(_flat(want), rel=1e-8, abs=1e-8)
 
 
+def test_third_gradients_of_products_at_places_say_that_they_are_missing():
+    x = leaf(jtensor, 3)
+    y = jtensor.ones(1, dtype=x.dtype).scatter_reduce(0, jtensor.tensor([0, 0, 0]), x, "prod").sum()
+    for _ in range(2):
+        y, = jtensor.autograd.grad(y.sum(), x, create_graph=True)
+    with pytest.raises(jtensor.MissingFeature, match="third derivatives of reductions by places"):
+        jtensor.autograd.grad(y.sum(), x)[0].tolist()
+
+
 def _flat(x):
     return [n for part in x for n in _flat(part)] if isinstance(x, list) else [x]

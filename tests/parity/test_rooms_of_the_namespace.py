@@ -1,4 +1,6 @@
 """Rooms that scripts import by name: processes, older rooms of functions, what computes here."""
+import os
+import signal
 import subprocess
 import sys
 import warnings
@@ -21,6 +23,15 @@ def fail(index):
         raise ValueError("on purpose")
 
 
+def refuse_to_end(index, deaf):
+    if index:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        deaf.set()
+        signal.pause()
+    deaf.wait()
+    os._exit(5)
+
+
 @pytest.mark.slow
 def test_processes_are_spawned_and_send_tensors():
     context = multiprocessing.get_context("spawn")
@@ -35,7 +46,20 @@ def test_processes_are_spawned_and_send_tensors():
         queue.get()
     with pytest.raises(multiprocessing.ProcessRaisedException, match="(?s)Process 1 terminated with.*on purpose") as error:
         multiprocessing.spawn(fail, nprocs=2)
-    assert error.value.error_index == 1
+    assert error.value.error_index == 1 and error.value.error_pid > 0
+
+
+def test_who_spawns_is_not_kept_waiting():
+    room = sys.modules["jtensor.multiprocessing.spawn"]
+    assert callable(multiprocessing.spawn) and room.ProcessException.__module__ == room.__name__
+    deaf = multiprocessing.get_context("fork").Event()
+    made = multiprocessing.start_processes(refuse_to_end, (deaf,), nprocs=2, join=False, start_method="fork")
+    with pytest.raises(multiprocessing.ProcessExitedException, match="process 0 terminated with exit code 5"):
+        made.join(grace_period=0.1)
+    assert made.processes[1].exitcode == -signal.SIGKILL and not any(map(os.path.exists, made.error_files))
+    assert multiprocessing.start_processes(fail, nprocs=0) is None
+    with pytest.warns(FutureWarning, match="only supports start_method=spawn"):
+        multiprocessing.spawn(fail, nprocs=0, start_method="fork")
 
 
 def test_strategies():
@@ -62,7 +86,8 @@ def test_older_rooms():
         warnings.simplefilter("always")
         assert jtensor.nn.utils.stateless.functional_call(layer, given, jtensor.ones(2)).tolist() == [2]
     assert seen[0].filename == __file__
-    jtensor._dynamo.config.suppress_errors = True
+    with jtensor._dynamo.config.patch(suppress_errors=False):       # gives back what was before
+        jtensor._dynamo.config.suppress_errors = True
     jtensor._dynamo.reset()
     assert jtensor._dynamo.disable(layer) is layer is jtensor._dynamo.optimize("inductor")(layer)._orig_mod
     assert torch.__config__.show()

@@ -148,6 +148,7 @@ def test_a_hostile_file_calls_and_changes_nothing_of_the_library(pickled, older,
         file = io.BytesIO(written.replace(plain, pickled))
     else:
         with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("archive/version", "3\n")
             archive.writestr("archive/data.pkl", pickled)
     file.seek(0)
     with pytest.raises((pickle.UnpicklingError, KeyError)):
@@ -241,6 +242,23 @@ def test_files_of_a_gpu_say_how_to_load_them():
 def test_damaged_files_say_so(damaged):
     with pytest.raises((EOFError, IndexError, RuntimeError, pickle.UnpicklingError)):
         jtensor.load(io.BytesIO(damaged))
+
+
+def test_archives_of_others_are_refused_as_in_pytorch():
+    torch = pytest.importorskip("torch")
+    damaged = [b"hello"]
+    for held in (["x.txt"], ["x/y"], ["b/c", "a/data.pkl"], ["x.txt", "a/data.pkl"], ["a/version", "a/b"], ["a/.data/version", "a/"]):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            for name in held:
+                archive.writestr(name, "3\n")
+        damaged.append(file.getvalue())
+    for data in damaged:
+        with pytest.raises((KeyError, RuntimeError)) as theirs:
+            torch.load(io.BytesIO(data))
+        with pytest.raises(theirs.type) as ours:
+            jtensor.load(io.BytesIO(data))
+        assert str(ours.value) == str(theirs.value)
 
 
 def older(obj):

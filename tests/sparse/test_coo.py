@@ -330,3 +330,10 @@ def test_modes_see_how_sparse_tensors_are_made():
     torch = pytest.importorskip("torch")
     pytest.importorskip("torch.overrides")
     assert found == told(torch)
+
+
+def test_a_refusal_names_the_layout_of_out():
+    with pytest.raises(NotImplementedError, match="'SparseCPU'"):
+        jtensor.ones(3, out=jtensor.eye(3).to_sparse())
+    with pytest.raises(NotImplementedError, match="'SparseCsrCPU'"):
+        jtensor.ones(3, out=jtensor.eye(3).to_sparse_csr())

@@ -47,3 +47,9 @@ def outcome(library, case):
 def test_same_verdict_and_words(case):
     torch = pytest.importorskip("torch")
     assert outcome(jtensor, case) == outcome(torch, case)
+
+
+def test_pytest_shows_the_line_that_asserts():
+    with pytest.raises(AssertionError) as error:
+        jtensor.testing.assert_close(jtensor.ones(2), jtensor.zeros(2))
+    assert str(error.traceback.filter(error)[-1].path) == __file__

@@ -153,8 +153,9 @@ def test_a_folder_open_to_others_is_neither_read_nor_written(cache, program, mod
     saved("key", program)
     os.chmod(cache, mode)
     store.reset()
-    with pytest.warns(RuntimeWarning, match="open to other users"):
+    with pytest.warns(RuntimeWarning, match="open to other users") as found:
         assert store.load("key") is None
+    assert found[0].filename == __file__        # the user's line, not one of ours
     with warnings.catch_warnings():
         warnings.simplefilter("error")          # said once
         saved("other", program)

@@ -51,8 +51,10 @@ def meshgrid(*tensors, indexing=None):
     if indexing is None:
         sites.warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
         indexing = "ij"
-    if any(t._spec.dtype is not tensors[0]._spec.dtype for t in tensors):
-        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    for t in tensors:
+        for same in ("dtype", "device"):
+            if getattr(t._spec, same) != getattr(tensors[0]._spec, same):
+                raise RuntimeError(f"meshgrid expects all tensors to have the same {same}")
     if not isinstance(indexing, str):
         raise TypeError(f"meshgrid(): argument 'indexing' must be str, not {type_name(type(indexing))}")
     if indexing not in ("ij", "xy"):

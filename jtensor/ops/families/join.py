@@ -10,7 +10,7 @@ from ...base import dtypes
 from ...base.naming import type_name
 from ...views.rules.shapes import compute_view_strides
 from ..build import cast_to
-from ..layout import suggested
+from ..layout import of_all
 from ..operator import Tensors, op
 from ..registry import composite
 from .composing import only_tensors
@@ -87,14 +87,8 @@ def _pieces(grad, node):
     return tuple([part(at) for at in node.needs])
 
 
-def _format_of_all(geometries, shape):
-    """Strides of tensors put together: channels last if all of them suggest that."""
-    strides = [suggested(size, stride, shape) for size, stride in geometries]
-    return None if None in strides else strides[0]
-
-
 def _cat_layout(specs, outputs, statics):
-    return [_format_of_all([(s.size, s.stride) for s in specs], outputs[0].shape)]
+    return [of_all([(s.size, s.stride) for s in specs], outputs[0].shape)]
 
 
 @op(out=True, method=False, check=_check_cat, layout=_cat_layout, grad={"tensors": _cat_gradient}, name="cat", double="SliceBackward0",
@@ -136,9 +130,9 @@ def _stack_layout(specs, outputs, statics):
     shape, n = outputs[0].shape, specs[0].ndim
     dim = wrap_dim(statics["dim"], n + 1)
     if dim == n:
-        return [_format_of_all([((*s.size, 1), (*s.stride, 1)) for s in specs], shape)]
+        return [of_all([((*s.size, 1), (*s.stride, 1)) for s in specs], shape)]
     together = (*shape[:dim], shape[dim] * shape[dim + 1], *shape[dim + 2:])
-    strides = _format_of_all([(s.size, s.stride) for s in specs], together)
+    strides = of_all([(s.size, s.stride) for s in specs], together)
     return [strides and compute_view_strides(together, strides, shape)]
 
 

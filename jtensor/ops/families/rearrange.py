@@ -7,6 +7,7 @@ import numpy as np
 
 from ...base import dtypes
 from ...trace.plan import is_particular
+from ..layout import like, of_all
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import no_bools
@@ -170,8 +171,17 @@ def _rolled(x, shifts, dims, sign=1):
 
 
 def _roll_layout(specs, outputs, statics):
-    from ..layout import like
-    return [like(tuple(specs[0].size), specs[0].stride) if statics["dims"] and not specs[0].numel else None]
+    """Strides of what PyTorch makes dimension by dimension, of two pieces that it puts together (as `cat` does)."""
+    size, stride, shape = tuple(specs[0].size), specs[0].stride, outputs[0].shape
+    if not statics["dims"] or not specs[0].numel:
+        return [like(size, stride) if statics["dims"] else None]
+    for shift, d in zip(statics["shifts"], statics["dims"], strict=True):
+        second = -shift % size[d]
+        pieces = [(*size[:d], n, *size[d % len(size) + 1:]) for n in (size[d] - second, second)]
+        stride = of_all([(piece, stride) for piece in pieces], shape)
+        if stride is None:
+            break
+    return [stride]
 
 
 @op(name="roll.raw", backward="RollBackward0", check=_check_roll, moves=True, layout=_roll_layout,
@@ -199,7 +209,6 @@ def roll(input, shifts, dims=None):
 
 
 def _flip_layout(specs, outputs, statics):
-    from ..layout import like
     return [like(tuple(specs[0].size), specs[0].stride)]
 
 
@@ -259,7 +268,6 @@ def _check_rot90(input, k, dims):
 
 def _rot90_layout(specs, outputs, statics):
     """PyTorch flips, which keeps the strides, then transposes."""
-    from ..layout import like
     k, (a, b) = statics["k"] % 4, statics["dims"]
     if not k:
         return [None]

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from ...base import dtypes
+from ...base.errors import missing
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out
@@ -73,6 +74,18 @@ def reduce_gradients(grad, self, src, result, reduce, include_self, places, pick
     return off(jnp.where(mine, shared, zero)), jnp.where(theirs, pick(shared), zero)
 
 
+def _once_more(places):
+    """Products at their places, whose derivative is not there: what asks for it is a third one of the whole."""
+    @jax.custom_jvp
+    def products(base, src):
+        return places(base, src, "multiply")
+
+    @products.defjvp
+    def refuse(factors, changes):
+        raise missing('third derivatives of reductions by places with "prod"', "torch.prod of each place's elements")
+    return products
+
+
 def _others_at(places, pick, base, src):
     """(for each element of ``base``, for each of ``src``) the product of all others that come to its place.
 
@@ -87,7 +100,7 @@ def _others_at(places, pick, base, src):
         filled = [jnp.where(x == 0, jnp.ones_like(x), x) for x in (base, src)]
         zeros = places((base == 0).astype(base.dtype), (src == 0).astype(src.dtype), "add")
         left = zeros - (base == 0).astype(base.dtype), pick(zeros) - (src == 0).astype(src.dtype)
-        whole = places(*filled, "multiply")
+        whole = _once_more(places)(*filled)
         return filled, left, tuple([jnp.where(x == 0, w, w / f)
                                     for x, w, f in zip((base, src), (whole, pick(whole)), filled, strict=True)])
 

@@ -21,9 +21,8 @@ import stat
 import tempfile
 import threading
 import time
-import warnings
 
-from ...base import compat, denormals, precision, switches
+from ...base import compat, denormals, precision, sites, switches
 from ...base.background import Worker, processors
 from . import package
 
@@ -92,7 +91,7 @@ def _open():
         if why:
             _state["why"], _state["opened"] = f"{path} {why}", True
             if warn:
-                warnings.warn(f"jtensor's program cache is off: {_state['why']}", RuntimeWarning, stacklevel=4)
+                sites.warn(f"jtensor's program cache is off: {_state['why']}", RuntimeWarning)
         else:
             _state["folder"] = path
     _state["opened"] = True
