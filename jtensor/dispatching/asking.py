@@ -72,7 +72,7 @@ def ask(func, args, kwargs):
             if answer is not NotImplemented:
                 return answer
         for one in asked:
-            answer = type(one).__torch_dispatch__(func, kinds, args, kwargs)
+            answer = one.__torch_dispatch__(func, kinds, args, kwargs)
             if answer is not NotImplemented:
                 return answer
     shown = f"  - mode object {mode!r}\n" if mode is not None else ""

@@ -173,6 +173,35 @@ def programs(torch):
         return type(made).__name__, lines
 
     @program
+    def a_plain_method(Logging, Scaled):
+        asked = []
+
+        class Plain(torch.Tensor):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                asked.append((self is a, str(func)))
+                return torch.zeros(2)
+        a = torch.Tensor._make_subclass(Plain, x)
+        return torch.neg(a), asked
+
+    @program
+    def errors_of_operands(Logging, Scaled):
+        import operator
+
+        class Refusing(torch.Tensor):
+            @classmethod
+            def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+                raise TypeError("it is not taken")
+            __torch_function__ = torch._C._disabled_torch_function_impl
+        a, said = torch.Tensor._make_subclass(Refusing, x), []
+        for one in (operator.add, operator.truediv, operator.matmul, operator.iadd, operator.and_, operator.lshift, operator.lt, operator.eq,
+                    lambda a, b: 2 - a, lambda a, b: 2 ** a, lambda a, b: 1 / a, lambda a, b: x + a, lambda a, b: -a, torch.add):
+            try:
+                said.append(one(a, a))
+            except TypeError as error:
+                said.append(str(error))
+        return said
+
+    @program
     def two_classes(Logging, Scaled):
         asked = []
 
