@@ -193,8 +193,9 @@ def programs(torch):
                 raise TypeError("it is not taken")
             __torch_function__ = torch._C._disabled_torch_function_impl
         a, said = torch.Tensor._make_subclass(Refusing, x), []
-        for one in (operator.add, operator.truediv, operator.matmul, operator.iadd, operator.and_, operator.lshift, operator.lt, operator.eq,
-                    lambda a, b: 2 - a, lambda a, b: 2 ** a, lambda a, b: 1 / a, lambda a, b: x + a, lambda a, b: -a, torch.add):
+        for one in (operator.add, operator.truediv, operator.matmul, operator.iadd, operator.and_, operator.lshift, operator.lt,
+                    operator.eq, lambda a, b: 2 - a, lambda a, b: 2 ** a, lambda a, b: 1 / a, lambda a, b: x + a, lambda a, b: -a,
+                    torch.add):
             try:
                 said.append(one(a, a))
             except TypeError as error:

@@ -199,7 +199,7 @@ def handler_of(one, python):
         if python:
             warnings.warn(f"Defining your `__torch_function__ {_PLAIN}", DeprecationWarning, stacklevel=3)
         else:
-            sites.warn(f"Defining your `__torch_function__` {_PLAIN}")
+            sites.warn_once(f"Defining your `__torch_function__` {_PLAIN}")
     return handler
 
 
