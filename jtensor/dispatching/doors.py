@@ -113,7 +113,7 @@ def _doors():
             found.append((method, partial(special.Shifted, name=name) if name in ("__lshift__", "__rshift__") else partial(
                 special.Infix, instead=method.__globals__["general"])))
         elif method is not None and name in dunders.OF_TWO:
-            found.append((method, special.Infix))
+            found.append((method, partial(special.Infix)))
     for room in (create, ranges, likes, draws, top_level):
         found += [(function, partial(special.Made, name)) for name, function in vars(room).items() if name in _FACTORIES]
     found += [(method, partial(special.Made, name)) for name, method in likes.METHODS.items() if name in _FACTORIES]

@@ -40,7 +40,7 @@ SIBLINGS = {
     "distributed": {"nn": "a class of modules", "futures": "what is under way is one", "optim": "optimizers whose state is spread",
                     "serialization": "files", "utils": "nests of tensors", "_dynamo": "compiled modules have no part in names"},
     "fx": {"nn": "a class of modules", "utils": "nests of arguments", "overrides": "the names of functions, and that they ask proxies"},
-    "_higher_order_ops": {"utils": "nests of tensors"},
+    "_higher_order_ops": {"utils": "nests of tensors", "choices": "two of them have a public name"},
     "_functorch": {"func": "its older names", "utils": "nests of tensors", "nn": "a class of modules",
                   "fx": "graphs of functions, which PyTorch had there"},
     "ao": {"nn": "modules"},
