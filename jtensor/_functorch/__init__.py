@@ -2,6 +2,6 @@
 
     vmap.py              what they import; setting its names changes nothing, and `torch.vmap` says of such objects that they are no tensors
     deprecated.py        `torch.func` by its names of before
-    make_functional.py   modules made functions, which are refused
+    make_functional.py   modules made functions of their parameters
     python_key.py        graphs of functions, which are refused
 """

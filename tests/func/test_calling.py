@@ -1,5 +1,6 @@
 """A module called with other tensors gives what PyTorch gives, and is as before afterwards."""
 import importlib
+import warnings
 
 import pytest
 
@@ -127,3 +128,14 @@ def test_new_parameters_and_modules_below_themselves(library):
     assert library.func.functional_call(model, {**given, "extra": one}, x) == (2, ["weight", "bias"])
     model.again = model
     assert library.func.functional_call(model, {"again.weight": one.view(1, 1), "bias": one * 2}, x, tie_weights=False)[0] == 3
+
+
+def test_older_names_warn_in_pytorchs_words():
+    def said(library):
+        older = importlib.import_module(library.__name__ + "._functorch.deprecated")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            older.vmap(older.grad(library.sin)), older.jacrev(library.sin), older.make_functional(library.nn.Linear(1, 1))
+            older.vjp(library.sin, library.ones(1)), older.combine_state_for_ensemble([library.nn.Linear(1, 1)])
+        return [(one.category, str(one.message)) for one in caught]
+    assert said(jtensor) == said(pytest.importorskip("torch"))
