@@ -47,7 +47,7 @@ def tensors_of(args, kwargs):
 def asked_of(args, kwargs):
     """The arguments whose classes are asked."""
     asked = []
-    if CLASSES:
+    if CLASSES and not STATE.silent:
         for one in tensors_of(args, kwargs):
             if type(one) in CLASSES:
                 overriding.join(asked, one)
@@ -56,7 +56,7 @@ def asked_of(args, kwargs):
 
 def is_asked(args, kwargs):
     """Whether a call with these arguments is anybody's business."""
-    return bool(STATE.modes) or bool(CLASSES) and any(type(one) in CLASSES for one in tensors_of(args, kwargs))
+    return bool(STATE.modes) or bool(CLASSES) and not STATE.silent and any(type(one) in CLASSES for one in tensors_of(args, kwargs))
 
 
 def ask(func, args, kwargs):

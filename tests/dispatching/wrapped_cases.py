@@ -184,6 +184,38 @@ def programs(torch):
         return torch.neg(a), asked
 
     @program
+    def nobody_is_asked(Logging, Scaled):
+        from importlib import import_module
+        Mode = import_module(torch.__name__ + ".utils._python_dispatch").TorchDispatchMode
+        asked, off = [], torch._C._DisableTorchDispatch
+
+        class Doubled(torch.Tensor):
+            __torch_function__ = torch._C._disabled_torch_function_impl
+
+            @classmethod
+            def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+                asked.append(str(func))
+                with off():
+                    return args[0] + args[0]
+
+        class Counting(Mode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                asked.append(f"mode {func}")
+                return func(*args, **(kwargs or {}))
+        a = torch.Tensor._make_subclass(Doubled, x)
+        guard = off()
+        made = a.neg(), type(a + 1).__name__
+        del guard
+        with Counting():
+            with off():
+                x.sin()
+            x.cos()
+        leaf = (x * 1).requires_grad_()
+        with off():
+            (leaf * a).sum().backward()
+        return made, a.neg(), asked, leaf.grad
+
+    @program
     def errors_of_operands(Logging, Scaled):
         import operator
 
