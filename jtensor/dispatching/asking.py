@@ -95,8 +95,9 @@ def run(func, args, kwargs):
 
 
 def again(func, args, kwargs):
-    """A handler's call of an operator."""
-    return ask(func, args, kwargs) if schemas.is_below(func) else func._definition(args, kwargs)
+    """A handler's call of an operator. Several results are a plain tuple here, and get their names once the handlers have answered."""
+    made = ask(func, args, kwargs) if schemas.is_below(func) else func._definition(args, kwargs)
+    return tuple(made) if isinstance(made, tuple) else made
 
 
 Layer.again = again

@@ -216,6 +216,22 @@ def programs(torch):
         return made, a.neg(), asked, leaf.grad
 
     @program
+    def results_have_names(Logging, Scaled):
+        from importlib import import_module
+        seen = []
+
+        class Rebuilding(import_module(torch.__name__ + ".utils._python_dispatch").TorchDispatchMode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                made = func(*args, **(kwargs or {}))
+                seen.append(type(made).__name__)
+                return tuple(made) if isinstance(made, tuple) else made
+        leaf = (x * 1).requires_grad_()
+        with Rebuilding():
+            made = [leaf.max(0), x.sort(1), leaf.topk(1), x.cummax(0), torch.aminmax(x), x.kthvalue(1), leaf.median(1), torch.std_mean(x)]
+        made[0].values.sum().backward()
+        return [type(one).__name__ for one in made], seen, made[1].indices, made[2].values.grad_fn.name(), leaf.grad
+
+    @program
     def errors_of_operands(Logging, Scaled):
         import operator
 
