@@ -246,6 +246,8 @@ def resolve_name(f):
     >>> resolve_name(torch.nn.init.uniform_)
     'torch.nn.init.uniform_'
     """
+    if isinstance(f, (jtensor._ops.OpOverload, jtensor._ops.OpOverloadPacket)):     # what a handler of `__torch_dispatch__` is given
+        return str(f)
     try:
         found = _names().get(f)
     except TypeError:

@@ -5,6 +5,7 @@ import jtensor as _jtensor
 
 from ..autograd.engine import current_task as _current_task
 from ..autograd.mode import _set_grad_enabled  # noqa: F401
+from ..base.below import STATE as _below
 from ..base.devices import device
 from ..base.dtypes import dtype  # noqa: F401
 from ..base.errors import _LinAlgError  # noqa: F401
@@ -57,6 +58,26 @@ class DisableTorchFunction(_overriding.switched):
 
     def __init__(self):
         super().__init__(_overriding.ALL_OFF)
+
+
+class _DisableTorchDispatch:
+    """No class and no mode is asked below autograd, for as long as this object lives, or until the context ends that it manages."""
+
+    __slots__ = ("_before",)
+    __module__ = "torch._C"
+
+    def __init__(self):
+        self._before = _below.modes, _below.silent
+        _below.modes, _below.silent = [], True
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exc):
+        if self._before is not None:
+            (_below.modes, _below.silent), self._before = self._before, None
+
+    __del__ = __exit__
 
 
 def __getattr__(name):

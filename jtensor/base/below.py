@@ -7,9 +7,9 @@ import threading
 
 class _State(threading.local):
     """``modes``: from the outermost to the innermost; ``below``: a handler runs, of whose calls autograd does not hear; ``kernel``: an
-    operator runs, and what it is made of is nobody's business."""
+    operator runs, and what it is made of is nobody's business; ``silent``: no class is asked."""
 
-    below = kernel = False
+    below = kernel = silent = False
 
     def __init__(self):
         self.modes = []

@@ -47,7 +47,7 @@ def tensors_of(args, kwargs):
 def asked_of(args, kwargs):
     """The arguments whose classes are asked."""
     asked = []
-    if CLASSES:
+    if CLASSES and not STATE.silent:
         for one in tensors_of(args, kwargs):
             if type(one) in CLASSES:
                 overriding.join(asked, one)
@@ -56,7 +56,7 @@ def asked_of(args, kwargs):
 
 def is_asked(args, kwargs):
     """Whether a call with these arguments is anybody's business."""
-    return bool(STATE.modes) or bool(CLASSES) and any(type(one) in CLASSES for one in tensors_of(args, kwargs))
+    return bool(STATE.modes) or bool(CLASSES) and not STATE.silent and any(type(one) in CLASSES for one in tensors_of(args, kwargs))
 
 
 def ask(func, args, kwargs):
@@ -72,7 +72,7 @@ def ask(func, args, kwargs):
             if answer is not NotImplemented:
                 return answer
         for one in asked:
-            answer = type(one).__torch_dispatch__(func, kinds, args, kwargs)
+            answer = one.__torch_dispatch__(func, kinds, args, kwargs)
             if answer is not NotImplemented:
                 return answer
     shown = f"  - mode object {mode!r}\n" if mode is not None else ""
@@ -95,8 +95,9 @@ def run(func, args, kwargs):
 
 
 def again(func, args, kwargs):
-    """A handler's call of an operator."""
-    return ask(func, args, kwargs) if schemas.is_below(func) else func._definition(args, kwargs)
+    """A handler's call of an operator. Several results are a plain tuple here, and get their names once the handlers have answered."""
+    made = ask(func, args, kwargs) if schemas.is_below(func) else func._definition(args, kwargs)
+    return tuple(made) if isinstance(made, tuple) else made
 
 
 Layer.again = again

@@ -18,7 +18,7 @@ from ..signal import top_level
 from ..tensor import backward, convert, copying, dispatch, indexing, looking, picking, quick
 from ..tensor.core import Tensor
 from ..tensor.creating import create, from_data, likes, ranges
-from ..tensor.recording import inplace, overwriting, together
+from ..tensor.recording import dunders, inplace, overwriting, together
 from ..tensor.replaying import retrace, updates
 from ..tensor.viewing import pieces, views
 from . import entries, schemas, special
@@ -110,8 +110,10 @@ def _doors():
     for name, method in vars(Tensor).items():
         method = innermost(method) if isinstance(method, types.FunctionType) else None
         if method is not None and method.__code__.co_filename == "<jtensor recorder>":     # Python's operators, which have their own
-            found.append((method, partial(special.Shifted, name) if name in ("__lshift__", "__rshift__") else partial(
-                special.Aside, instead=method.__globals__["general"])))
+            found.append((method, partial(special.Shifted, name=name) if name in ("__lshift__", "__rshift__") else partial(
+                special.Infix, instead=method.__globals__["general"])))
+        elif method is not None and name in dunders.OF_TWO:
+            found.append((method, partial(special.Infix)))
     for room in (create, ranges, likes, draws, top_level):
         found += [(function, partial(special.Made, name)) for name, function in vars(room).items() if name in _FACTORIES]
     found += [(method, partial(special.Made, name)) for name, method in likes.METHODS.items() if name in _FACTORIES]

@@ -33,6 +33,12 @@ def detached(tensor):
     ask(_overload("detach"), (tensor,), {})
 
 
+def named(name, made):
+    """What a handler answers as a tuple under the names that the operator's results have."""
+    kind = getattr(jtensor.return_types, name, None) if type(made) in (tuple, list) else None
+    return made if kind is None else kind(made)
+
+
 class Entry:
     """A function that asks. ``name``: the operator's; ``original``: the function as it was; ``given(args, kwargs)``: the operator's
     arguments, where they are others than the call's; ``taken``: what the call answers of the operator's results."""
@@ -70,7 +76,7 @@ class Entry:
         found = self.found(args, kwargs)
         if found is None:
             return self.within(args, kwargs)
-        made = ask(*found)
+        made = named(self.name, ask(*found))
         return self.finish(made if self.taken is None else self.taken(made), args, kwargs)
 
     def finish(self, made, args, kwargs):

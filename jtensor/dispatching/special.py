@@ -257,10 +257,27 @@ class Chosen(entries.Entry):
         return super().answer(args, kwargs)
 
 
-class Shifted(entries.Entry):
-    """``x << 1``, by a name of its own."""
+class Infix(entries.Entry):
+    """``a + b``, by the function ``instead``: a TypeError of a handler leaves it to the other operand, as any other does in PyTorch."""
+
+    def __init__(self, original, instead=None, name=""):
+        super().__init__(name, original)
+        self.instead = instead or original
 
     def answer(self, args, kwargs):
+        try:
+            return self.computed(args, kwargs)
+        except TypeError:
+            return NotImplemented
+
+    def computed(self, args, kwargs):
+        return self.instead(*args, **kwargs)
+
+
+class Shifted(Infix):
+    """``x << 1``, by a name of its own."""
+
+    def computed(self, args, kwargs):
         found = self.found(args, kwargs)
         return self.original(*args, **kwargs) if found is None else self.finish(ask(*found), args, kwargs)
 

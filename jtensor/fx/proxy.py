@@ -176,7 +176,8 @@ class Proxy:
         found = []
         map_aggregate((tuple(args or ()), dict(kwargs or {})), lambda a: found.append(a.tracer) if isinstance(a, Proxy) else None)
         if any(tracer is not found[0] for tracer in found):
-            raise RuntimeError("Found multiple different tracers in one function's arguments")
+            raise RuntimeError(f"Found multiple different tracers {list(dict.fromkeys(found))} while trying to trace operations "
+                               f"{orig_method}")
         args, kwargs = args or (), kwargs or {}
         if overrides.is_tensor_method_or_property(orig_method):
             name = orig_method.__name__                        # PyTorch has `tensor == proxy` ask by the method's plain name

@@ -60,6 +60,8 @@ def _of_engine(function, made):
         return None
     if kind is special.Aside:
         return functools.partial(Aside, name=made.keywords["instead"])
+    if kind is special.Infix:
+        return functools.partial(Aside, name=made.keywords["instead"]) if made.keywords else None
     if kind is special.Called:
         return functools.partial(Through, name=given[0])
     form = arguments.Below()
@@ -75,7 +77,7 @@ def _of_engine(function, made):
         return functools.partial(Told, name="aten::to", form=arguments.OfTo())
     if kind is entries.OutOf:
         return functools.partial(OutOf, name=None, whole=True)
-    name = given[-1]
+    name = given[-1] if given else made.keywords["name"]
     whole = kind in (entries.Operation, entries.WrittenOperation) or arguments.is_whole(name) and kind is not special.Normalised
     return functools.partial(Told, name=_BY_NAME.get(name, f"aten::{name}"), form=form, whole=whole)
 

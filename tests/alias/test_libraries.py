@@ -217,6 +217,34 @@ def test_running_results_have_gradients():
         scan(torch.mul, x, 0)
 
 
+def test_loops_over_slices():
+    """What PyTorch's `torch._higher_order_ops` answers, and its messages."""
+    ops = importlib.import_module("jtensor._higher_order_ops")
+    x, zeros = torch.arange(6.0).reshape(2, 3), torch.zeros(2)
+    carry, made = ops.scan(lambda c, x: (c + x, c * x), zeros, x, dim=1)
+    assert carry.tolist() == [3, 12] and made.tolist() == [[0, 0, 2], [0, 12, 35]]
+    assert ops.scan(lambda c, x: (c + x, c.sum()), zeros, x, dim=1, reverse=True)[1].tolist() == [12, 7, 0]
+    assert ops.scan(lambda c, x: (c, x), zeros, []) == (zeros, [])
+    x.requires_grad_()
+    (_, last), outs = ops.scan(lambda c, x: ((c[0] + 1, c[1] * x["x"]), {"y": c[1]}), (torch.tensor(0), torch.ones(3)), {"x": x})
+    (last.sum() + outs["y"].sum()).backward()
+    assert last.tolist() == [0, 4, 10] and x.grad.tolist() == [[4, 5, 6], [0, 1, 2]]
+    assert ops.map(lambda one, y: {"a": one["x"] + y, "b": one["x"].sum()}, {"x": torch.ones(3, 2)}, 5)["b"].tolist() == [2, 2, 2]
+    assert ops.cond(torch.tensor(False), len, sum, ([1, 2],)) == 3
+    assert ops.while_loop(lambda i: i < 3, lambda i: (i + 1,), (torch.tensor(0),))[0].item() == 3
+    assert [one.item() for one in ops.foreach_map(torch.sub, [x[1, 0], x[1, 1]], 1, alpha=2)] == [1, 2] and ops.foreach_map(max, 1, 2) == 2
+    for refused, kind, said in ((lambda: ops.scan(3, zeros, x), RuntimeError, "must be a callable"),
+                                (lambda: ops.scan(max, 3, x), RuntimeError, "All init leaves must be a Tensor but got 3"),
+                                (lambda: ops.scan(max, zeros, x, dim=2), IndexError, r"expected to be in range of \[-2, 1\], but got 2"),
+                                (lambda: ops.scan(max, zeros, x[:0]), RuntimeError, "scan dimension > 0"),
+                                (lambda: ops.scan(lambda c, x: (c[:1], x), zeros, x), RuntimeError, "other tensors than init"),
+                                (lambda: ops.map(len, torch.ones(0)), RuntimeError, "Leading dimensions of mapped xs cannot be 0."),
+                                (lambda: ops.map(len, [x, zeros[:1]]), RuntimeError, "must be consistent. Got shapes"),
+                                (lambda: ops.map(len, [3]), RuntimeError, "can only consist of tensors")):
+        with pytest.raises(kind, match=said):
+            refused()
+
+
 def test_the_gradient_of_a_softmax_by_itself():
     x, moved = torch.randn(3, 4, requires_grad=True), torch.randn(3, 4)
     out = x.softmax(1)

@@ -173,6 +173,84 @@ def programs(torch):
         return type(made).__name__, lines
 
     @program
+    def a_plain_method(Logging, Scaled):
+        asked = []
+
+        class Plain(torch.Tensor):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                asked.append((self is a, str(func)))
+                return torch.zeros(2)
+        a = torch.Tensor._make_subclass(Plain, x)
+        return torch.neg(a), asked
+
+    @program
+    def nobody_is_asked(Logging, Scaled):
+        from importlib import import_module
+        Mode = import_module(torch.__name__ + ".utils._python_dispatch").TorchDispatchMode
+        asked, off = [], torch._C._DisableTorchDispatch
+
+        class Doubled(torch.Tensor):
+            __torch_function__ = torch._C._disabled_torch_function_impl
+
+            @classmethod
+            def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+                asked.append(str(func))
+                with off():
+                    return args[0] + args[0]
+
+        class Counting(Mode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                asked.append(f"mode {func}")
+                return func(*args, **(kwargs or {}))
+        a = torch.Tensor._make_subclass(Doubled, x)
+        guard = off()
+        made = a.neg(), type(a + 1).__name__
+        del guard
+        with Counting():
+            with off():
+                x.sin()
+            x.cos()
+        leaf = (x * 1).requires_grad_()
+        with off():
+            (leaf * a).sum().backward()
+        return made, a.neg(), asked, leaf.grad
+
+    @program
+    def results_have_names(Logging, Scaled):
+        from importlib import import_module
+        seen = []
+
+        class Rebuilding(import_module(torch.__name__ + ".utils._python_dispatch").TorchDispatchMode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                made = func(*args, **(kwargs or {}))
+                seen.append(type(made).__name__)
+                return tuple(made) if isinstance(made, tuple) else made
+        leaf = (x * 1).requires_grad_()
+        with Rebuilding():
+            made = [leaf.max(0), x.sort(1), leaf.topk(1), x.cummax(0), torch.aminmax(x), x.kthvalue(1), leaf.median(1), torch.std_mean(x)]
+        made[0].values.sum().backward()
+        return [type(one).__name__ for one in made], seen, made[1].indices, made[2].values.grad_fn.name(), leaf.grad
+
+    @program
+    def errors_of_operands(Logging, Scaled):
+        import operator
+
+        class Refusing(torch.Tensor):
+            @classmethod
+            def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+                raise TypeError("it is not taken")
+            __torch_function__ = torch._C._disabled_torch_function_impl
+        a, said = torch.Tensor._make_subclass(Refusing, x), []
+        for one in (operator.add, operator.truediv, operator.matmul, operator.iadd, operator.and_, operator.lshift, operator.lt,
+                    operator.eq, lambda a, b: 2 - a, lambda a, b: 2 ** a, lambda a, b: 1 / a, lambda a, b: x + a, lambda a, b: -a,
+                    torch.add):
+            try:
+                said.append(one(a, a))
+            except TypeError as error:
+                said.append(str(error))
+        return said
+
+    @program
     def two_classes(Logging, Scaled):
         asked = []
 

@@ -127,3 +127,29 @@ def test_new_parameters_and_modules_below_themselves(library):
     assert library.func.functional_call(model, {**given, "extra": one}, x) == (2, ["weight", "bias"])
     model.again = model
     assert library.func.functional_call(model, {"again.weight": one.view(1, 1), "bias": one * 2}, x, tie_weights=False)[0] == 3
+
+
+def test_older_names_warn_in_pytorchs_words():
+    older = importlib.import_module("jtensor._functorch.deprecated")
+    for name, called, now in (("vmap", older.vmap, "torch.vmap"), ("grad", older.grad, "torch.func.grad"),
+                              ("jacrev", older.jacrev, "torch.func.jacrev"),
+                              ("make_functional", lambda _: older.make_functional(jtensor.nn.Linear(1, 1)), "torch.func.functional_call")):
+        with pytest.warns(FutureWarning) as caught:
+            called(jtensor.sin)
+        said, = [str(one.message) for one in caught]
+        assert said.startswith(f"We've integrated functorch into PyTorch. As the final step of the integration, `functorch.{name}` is ")
+        assert said.endswith(f"Please use `{now}` instead; see the PyTorch 2.0 release notes and/or the `torch.func` migration guide for "
+                             "more details https://pytorch.org/docs/main/func.migrating.html")
+
+
+def test_torch_func_where_functorch_looks_for_it():
+    apis, transforms, norms = [importlib.import_module(f"jtensor._functorch.{name}") for name in (
+        "apis", "eager_transforms", "batch_norm_replacement")]
+    x = jtensor.arange(10.0).reshape(5, 2)
+    for chunks in (1, 2, 3, 7):
+        assert apis.chunk_vmap(jtensor.sum, chunks=chunks)(x).tolist() == [1, 5, 9, 13, 17]
+    made = apis.chunk_vmap(lambda a, b: a * b, in_dims=(1, None), out_dims=1)(x, x[:, 0])
+    assert jtensor.equal(made, x * x[:, :1])
+    norm = jtensor.nn.Sequential(jtensor.nn.BatchNorm1d(2))
+    norms.replace_all_batch_norm_modules_(norm)
+    assert norm[0].running_mean is None and apis.grad is jtensor.func.grad and transforms.hessian is jtensor.func.hessian

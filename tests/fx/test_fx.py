@@ -4,6 +4,7 @@ import difflib
 import enum
 import json
 import operator
+import re
 
 import pytest
 
@@ -185,3 +186,12 @@ def test_tracers_and_text_makers_of_ones_own():
     empty = copy.deepcopy(tracer)
     graph = tracer.trace(lambda x: x + 1)
     assert str(copy.deepcopy(tracer).graph) == str(graph) and empty.graph is None
+
+
+def test_proxies_of_two_tracers():
+    def said(library):
+        proxies = [library.fx.Proxy(library.fx.Graph().placeholder(name)) for name in "ab"]
+        with pytest.raises(RuntimeError) as refused:
+            library.sin(library.add(*proxies))
+        return re.sub(r" at 0x\w+|[\w.]+(?=\.GraphAppendingTracer)", "", str(refused.value)).partition("operations")[0]
+    assert said(jtensor) == said(pytest.importorskip("torch"))

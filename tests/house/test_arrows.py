@@ -41,7 +41,7 @@ SIBLINGS = {
                     "serialization": "files", "utils": "nests of tensors", "_dynamo": "compiled modules have no part in names"},
     "fx": {"nn": "a class of modules", "utils": "nests of arguments", "overrides": "the names of functions, and that they ask proxies",
            "overridable": "where PyTorch has them"},
-    "_higher_order_ops": {"utils": "nests of tensors"},
+    "_higher_order_ops": {"utils": "nests of tensors", "choices": "two of them have a public name"},
     "_functorch": {"func": "its older names", "utils": "nests of tensors", "nn": "a class of modules",
                   "fx": "graphs of functions, which PyTorch had there"},
     "ao": {"nn": "modules"},

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -340,6 +341,26 @@ def test_a_warning_names_the_line_that_has_called():
     with pytest.warns(UserWarning, match="non-leaf") as seen:
         (torch.ones(1, requires_grad=True) * 2).grad
     assert seen[0].filename == __file__
+
+
+def test_a_plain_method_is_asked_and_warned_of():
+    theirs = pytest.importorskip("torch")
+
+
+    def said(library):
+        class Plain(library.Tensor):
+            def __torch_function__(self, func, types, args=(), kwargs=None):
+                return type(self).__name__
+        made = library.ones(2).as_subclass(Plain)
+        library.set_warn_always(True)                             # or C++ says it once in a process
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            answers = [library.neg(made), library.nn.functional.dropout(made), made + 1]
+        return answers, [(one.category, str(one.message).partition(" (Triggered")[0]) for one in caught]
+    try:
+        assert said(torch) == said(theirs)
+    finally:
+        torch.set_warn_always(False), theirs.set_warn_always(False)
 
 
 def test_an_uncaught_error_shows_a_subclass():

@@ -11,7 +11,9 @@ import functools
 import sys
 import threading
 import types
+import warnings
 
+from ...base import sites
 from ..core import LAYOUTS, Tensor
 
 # -- what is on ---------------------------------------------------------------------------------------------------------
@@ -190,7 +192,21 @@ class innermost:
         self.modes.append(self.mode)
 
 
-def ask(public, asked, kinds, given):
+def handler_of(one, python):
+    """What a tensor's class answers by; warns where it is a method of the tensor, which PyTorch's C++ and its Python say differently."""
+    handler = one.__torch_function__
+    if getattr(handler, "__self__", None) is one:
+        if python:
+            warnings.warn(f"Defining your `__torch_function__ {_PLAIN}", DeprecationWarning, stacklevel=3)
+        else:
+            sites.warn_once(f"Defining your `__torch_function__` {_PLAIN}")
+    return handler
+
+
+_PLAIN = "as a plain method is deprecated and will be an error in future, please define it as a classmethod."
+
+
+def ask(public, asked, kinds, given, python=False):
     """What the innermost mode or the first of the classes answers that does not answer NotImplemented; else NotImplemented."""
     if STATE.modes:
         with innermost(STATE.modes) as mode:
@@ -202,7 +218,7 @@ def ask(public, asked, kinds, given):
         if answer is not NotImplemented:
             return answer
     for one in asked:
-        answer = one.__torch_function__(public, kinds, *given)
+        answer = handler_of(one, python)(public, kinds, *given)
         if answer is not NotImplemented:
             return answer
     return NotImplemented
@@ -214,7 +230,7 @@ TITLES = {}                              # {function: its name in the errors tha
 def handle(public, relevant, args, kwargs):
     """PyTorch's `handle_torch_function`, by which its functions in Python ask. ``TypeError`` where nobody answers."""
     asked = asked_of(relevant)
-    answer = ask(public, asked, tuple(map(type, asked)), (args, kwargs))
+    answer = ask(public, asked, tuple(map(type, asked)), (args, kwargs), python=True)
     if answer is NotImplemented:
         mode = f" nor in mode {STATE.modes[-1]}" if STATE.modes else ""
         title = TITLES.get(public) or f"{public.__module__}.{public.__name__}"

@@ -187,6 +187,9 @@ def _turned(function, name, dunder):
     return turned
 
 
+OF_TWO = frozenset((*_ARITHMETIC, *_REFLECTED, *_INPLACE, *_TURNED, "__matmul__", "__rsub__", "__rtruediv__"))     # those of two operands
+
+
 def _exchanged(operator, method, dunder):
     """``number <op> tensor`` for an operator whose operands may be exchanged: its recorder, too."""
     reflected = _reflected(method, dunder)

@@ -1,0 +1,4 @@
+"""The one of two functions, by a truth value: `torch.cond`."""
+from ..choices import cond
+
+__all__ = ["cond"]
