@@ -135,7 +135,7 @@ def rearrange(tensor, pattern, **axes_lengths):
     dimensions, ``DimensionBindError`` for lengths that do not.
 
     >>> import jtensor as torch
-    >>> torch.func.rearrange(torch.arange(6), "(a b) -> b a", a=2)
+    >>> torch.func.rearrange(torch.arange(6).view(1, 6), "a (b c) -> c (a b)", b=2)
     tensor([[0, 3],
             [1, 4],
             [2, 5]])
@@ -144,6 +144,8 @@ def rearrange(tensor, pattern, **axes_lengths):
         tensor = jtensor.stack(tensor)
     left, right = _sides(pattern, *((name, type(length)) for name, length in axes_lengths.items()))
     _check_dims(left, tensor.ndim)
+    if len(left) == 1 and left != [DOTS]:
+        axes_lengths = _alone(left[0])
     sizes, numbers, summed = _axes_of(tensor.shape, left, axes_lengths)
     if not sizes or left == right == [DOTS]:
         return tensor
@@ -164,6 +166,13 @@ def _check_dims(left, ndim):
                              f"tensor ({ndim})")
     elif len(left) != ndim:
         raise ValueError(f"Number of dimensions in pattern ({len(left)}) must be equal to the number of dimensions in the tensor ({ndim})")
+
+
+def _alone(axes):
+    """The lengths that count where a pattern has one dimension alone: none. PyTorch then takes its axes for as many indices."""
+    if len(axes) > 1:
+        raise ValueError(f"at least {len(axes)} indices were supplied but the tensor only has 1 dimensions")
+    return {}
 
 
 def _axes_of(shape, left, lengths):

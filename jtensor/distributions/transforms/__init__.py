@@ -1,5 +1,13 @@
 """Invertible functions with Jacobians, of which `TransformedDistribution` and the maps between constraints are made."""
 from ...base.homes import settle as _settle
+from ...nn.functional import pad as pad
+from ...nn.functional import softplus as softplus
+from ...tensor.core import Tensor as Tensor
+from ..distribution import Distribution as Distribution
+from ..utils import broadcast_all as broadcast_all
+from ..utils import lazy_property as lazy_property
+from ..utils import tril_matrix_to_vec as tril_matrix_to_vec
+from ..utils import vec_to_tril_matrix as vec_to_tril_matrix
 from .base import ComposeTransform, Transform, _InverseTransform, identity_transform
 from .joining import CatTransform, IndependentTransform, ReshapeTransform, StackTransform
 from .matrices import CorrCholeskyTransform, LowerCholeskyTransform, PositiveDefiniteTransform, SoftmaxTransform, StickBreakingTransform

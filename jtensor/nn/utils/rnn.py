@@ -17,6 +17,7 @@ import jtensor
 
 from ...ops.families.composing import only_tensors
 from ...ops.families.embedding import packed_rows
+from ...tensor.core import Tensor as Tensor
 from ...tensor.creating.from_data import from_host
 from ...tensor.recording.together import elements_of
 
