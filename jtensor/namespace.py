@@ -67,7 +67,7 @@ def assemble(space):
     space.update({name: guarded(function, name) for name, function in ranges.FUNCTIONS.items()})
     for d in dtypes.ALL + dtypes.NAMES_ALONE:
         space[d.name] = d
-    space.update(dtypes.ALIASES)
+    space.update(dtypes.ALIASES, bit=space["uint1"])
     space.update(
         dtype=dtypes.dtype, device=devices.device, Size=size.Size, finfo=info.finfo, iinfo=info.iinfo, Tensor=Tensor,
         no_grad=mode.no_grad, enable_grad=mode.enable_grad, set_grad_enabled=mode.set_grad_enabled, inference_mode=mode.inference_mode,
@@ -125,11 +125,16 @@ _ROOM_OF = {
         "amp.autocast_mode",
     ),
     "GradScaler": "amp.grad_scaler",
+    **dict.fromkeys("""get_autocast_ipu_dtype get_autocast_xla_dtype is_autocast_ipu_enabled is_autocast_xla_enabled set_autocast_ipu_dtype
+                    set_autocast_ipu_enabled set_autocast_xla_dtype set_autocast_xla_enabled""".split(), "amp.autocast_mode"),
     **dict.fromkeys("Event Stream get_device_module".split(), "streams"),
-    "AcceleratorError": "base.errors",
+    **dict.fromkeys("AcceleratorError FatalError".split(), "base.errors"),
+    **dict.fromkeys("DisableTorchFunction DisableTorchFunctionSubclass DispatchKey DispatchKeySet".split(), "_C"),
+    "classproperty": "_utils",
     **dict.fromkeys("eig lstsq matrix_rank solve symeig".split(), "removed"),
     **dict.fromkeys("cond while_loop".split(), "choices"),
-    **dict.fromkeys("SymBool SymFloat SymInt sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum".split(), "symbols"),
+    **dict.fromkeys("""SymBool SymFloat SymInt sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum
+                       sym_constrain_range sym_constrain_range_for_size sym_fresh_size""".split(), "symbols"),
     **dict.fromkeys("""_assert _assert_async _check _check_index _check_not_implemented _check_tensor_all _check_tensor_all_with _check_type
                     _check_is_size _check_value _check_with""".split(), "checks"),
     **dict.fromkeys(("_amp_foreach_non_finite_check_and_unscale_", "_amp_update_scale_"), "amp.unscaling"),
@@ -196,7 +201,7 @@ def late(name):
     raise AttributeError(f"module 'jtensor' has no attribute '{name}'")
 
 
-_FROM_RANDOM = ("get_rng_state", "set_rng_state", "fork_rng")
+_FROM_RANDOM = ("get_rng_state", "set_rng_state", "fork_rng", "thread_safe_generator")
 _FROM_NN = frozenset("""
     _softmax_backward_data adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout alpha_dropout_ avg_pool1d
     binary_cross_entropy_with_logits conv1d conv2d conv3d
