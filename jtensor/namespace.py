@@ -7,7 +7,7 @@ import io
 import sys
 
 from . import removed
-from .autograd import anomaly, forward_ad, function, functional, gradcheck, graph, mode, tools
+from .autograd import anomaly, forward_ad, function, functional, gradcheck, graph, layouts, mode, tools
 from .base import below, devices, dtypes, errors, info, size
 from .base.naming import TorchNamed, attribute_of
 from .ops import families  # fills the registry
@@ -238,6 +238,8 @@ def _autograd():
     for name in ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "set_multithreading_enabled", "is_multithreading_enabled"):
         setattr(autograd, name, getattr(mode, name))
     autograd.detect_anomaly, autograd.set_detect_anomaly = anomaly.detect_anomaly, anomaly.set_detect_anomaly
+    autograd.enforce_grad_layout_policy = mode.enforce_grad_layout_policy = layouts.enforce_grad_layout_policy
+    autograd.SavedTensor, graph.Variable = shown.SavedTensor, variable.Variable
     tools.install(snapshot=shown.snapshot, restore=shown.restore)
     shown.install()
     for name, part in tools.PUBLIC.items():
