@@ -35,7 +35,8 @@ class dtype(metaclass=TorchNamed, module="torch", found_by=(attribute_of, (__nam
 
     def __getattr__(self, name):
         if name in ("numpy", "category"):                 # of a name alone, whose counterpart whoever makes an array asks for
-            raise missing(f"tensors of {self}", "complex64" if self.name == "complex32" else "int8 and a scale of one's own")
+            raise missing(f"tensors of {self}", "complex64" if self.is_complex else "float8_e4m3fn, or uint8 for its bits" if
+                          self.is_floating_point else "int8 and a scale of one's own")
         raise AttributeError(f"'torch.dtype' object has no attribute '{name}'")
 
     def __reduce__(self):
@@ -136,7 +137,7 @@ NAMES_ALONE = (_name_alone("complex32", 4), _name_alone("qint8", 1), _name_alone
                _name_alone("quint4x2", 1, False), _name_alone("quint2x4", 1, False),
                *(_name_alone(f"int{bits}", 1) for bits in range(1, 8)), *(_name_alone(f"uint{bits}", 1, False) for bits in range(1, 8)),
                *(_name_alone(name, 1, False) for name in ("bits8", "bits1x8", "bits2x4", "bits4x2")), _name_alone("bits16", 2, False),
-               _name_alone("float4_e2m1fn_x2", 1))
+               _name_alone("float4_e2m1fn_x2", 1), _name_alone("float8_e8m0fnu", 1, False))
 complex32 = NAMES_ALONE[0]
 _TO_REAL[complex32] = float16
 
