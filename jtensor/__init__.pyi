@@ -153,6 +153,7 @@ float8_e4m3fn: _dtype
 float8_e4m3fnuz: _dtype
 float8_e5m2: _dtype
 float8_e5m2fnuz: _dtype
+float8_e8m0fnu: _dtype
 half: _dtype
 has_lapack: Any
 has_mkl: Any
