@@ -25,8 +25,8 @@ def swap_in_optimizer_params_and_state(optimizer, swapin_parameters, swapin_opti
     >>> optimizer.step()
     >>> with torch.optim.swap_in_optimizer_params_and_state(optimizer, {"p": other}, optimizer.state_dict()):
     ...     optimizer.step()
-    >>> p.item(), other.item()
-    (-0.5, 0.05000000...)
+    >>> p.detach(), other.detach()
+    (tensor([-0.5000]), tensor([0.0500]))
     """
     swapped = list(_checked(optimizer, swapin_parameters, swapin_optim_state))
     own, groups = optimizer.state, [dict(group) for group in optimizer.param_groups]

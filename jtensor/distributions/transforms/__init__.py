@@ -1,7 +1,7 @@
 """Invertible functions with Jacobians, of which `TransformedDistribution` and the maps between constraints are made."""
+import jtensor as _jtensor
+
 from ...base.homes import settle as _settle
-from ...nn.functional import pad as pad
-from ...nn.functional import softplus as softplus
 from ...tensor.core import Tensor as Tensor
 from ..distribution import Distribution as Distribution
 from ..utils import broadcast_all as broadcast_all
@@ -29,3 +29,9 @@ __all__ = ["AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform"
            "StickBreakingTransform", "TanhTransform", "Transform", "identity_transform"]
 
 _settle(__name__, _InverseTransform, *[globals()[_name] for _name in __all__ if _name != "identity_transform"])
+
+
+def __getattr__(name):
+    if name in ("pad", "softplus"):                      # PyTorch's module imports them
+        return getattr(_jtensor.nn.functional, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

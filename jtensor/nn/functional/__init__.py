@@ -28,6 +28,7 @@ from . import normalization as _normalization
 from . import padding as _padding
 from . import pooling as _pooling
 from . import ranking as _ranking
+from . import scaled as _scaled
 from . import sparse as _sparse
 from . import vision as _vision
 from .activation import _get_softmax_dim as _get_softmax_dim
@@ -47,7 +48,7 @@ _BOUND = frozenset("""
     pixel_shuffle pixel_unshuffle scaled_dot_product_attention""".split())
 # Some rooms are called like a function of theirs (dropout, linear), so the functions are put in place last.
 for _room in (_activation, _attention, _conv, _cross_entropy, _ctc, _distance, _dropout, _grouped, _linear, _loss, _normalization,
-              _padding, _pooling, _ranking, _sparse, _vision):
+              _padding, _pooling, _ranking, _scaled, _sparse, _vision):
     for _name in _room.__all__:
         _inner = _behind.BEHIND.get(_name)
         if _name + "_with_indices" in _room.__all__:         # what PyTorch chooses it by binds the rest
