@@ -19,13 +19,14 @@ from .tensor.creating import create, from_data, likes, ranges
 from .tensor.memory import sending, storages  # noqa: F401 - `multiprocessing` asks the former how tensors are sent
 from .tensor.viewing import pieces, retyped
 from .trace import executor, report
+from .utils import _python_dispatch
 
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "distributed", "func", "hub", "testing",
                "backends", "version", "distributions", "amp", "cpu", "accelerator", "jit", "serialization", "types", "compiler", "masked",
                "signal", "overrides", "_C", "xpu", "mps", "mtia", "profiler", "library", "quasirandom",
                "multiprocessing", "functional", "return_types", "sparse", "__config__", "__future__", "_dynamo", "_inductor", "futures",
                "_logging", "fx", "ao", "nested", "quantization", "_custom_ops", "_ops", "onnx", "export", "_utils", "_tensor", "_VF",
-               "_functorch", "_higher_order_ops", "_lobpcg", "_subclasses", "_tensor_str", "_vmap_internals")
+               "_functorch", "_jit_internal", "_higher_order_ops", "_lobpcg", "_subclasses", "_tensor_str", "_vmap_internals")
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),
@@ -116,7 +117,8 @@ _ROOM_OF = {
     "vmap": "func",
     **dict.fromkeys("bartlett_window blackman_window hamming_window hann_window kaiser_window".split(), "signal.top_level"),
     **dict.fromkeys(
-        "asarray fill from_dlpack from_file frombuffer get_device is_distributed is_signed resize_as_ unravel_index".split(), "sharing"),
+        """asarray fill from_dlpack from_file frombuffer get_device is_distributed is_signed resize_as_ resize_as_sparse_
+        unravel_index""".split(), "sharing"),
     **dict.fromkeys("typename set_default_tensor_type".split(), "_legacy"),
     **dict.fromkeys(
         """autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype get_autocast_dtype
@@ -141,7 +143,7 @@ _ROOM_OF = {
     "Future": "futures",
     "PyTorchFileReader": "_C",
     "StorageBase": "tensor.memory.storage_types",
-    "ScriptModule": "jit",
+    **dict.fromkeys(("ScriptModule", "fork", "wait"), "jit"),
     **dict.fromkeys(
         """AnyType AwaitType BoolType ClassType ComplexType ConcreteModuleType DeviceObjType DictType EnumType FloatType FutureType
         InferredType IntType InterfaceType ListType NoneType NumberType OptionalType PyObjectType RRefType StreamObjType StringType
@@ -183,6 +185,8 @@ def late(name):
         return getattr(importlib.import_module("jtensor." + _ROOM_OF[name]), name)
     if name in storages.BY_NAME:
         return storages.BY_NAME[name]
+    if name == "JITException":
+        return importlib.import_module("jtensor.jit").Error
     if name == "Storage":
         from .tensor.memory.typed_storages import CLASSES
         return CLASSES[dtypes.get_default_dtype()]
@@ -240,6 +244,7 @@ def _autograd():
     autograd.detect_anomaly, autograd.set_detect_anomaly = anomaly.detect_anomaly, anomaly.set_detect_anomaly
     autograd.enforce_grad_layout_policy = mode.enforce_grad_layout_policy = layouts.enforce_grad_layout_policy
     autograd.SavedTensor, graph.Variable = shown.SavedTensor, variable.Variable
+    graph.TorchDispatchMode = _python_dispatch.TorchDispatchMode
     tools.install(snapshot=shown.snapshot, restore=shown.restore)
     shown.install()
     for name, part in tools.PUBLIC.items():

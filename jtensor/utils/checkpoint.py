@@ -14,8 +14,11 @@ from ..autograd.graph import AccumulateGrad
 from ..base import sites
 from ..tensor import history
 from ..tensor.core import Tensor
+from ..tensor.shown import SavedTensor as SavedTensor
 from ..trace.tape import LOCAL
 from ._graph_exec_group import UNPACKED, GraphExecGroup, asker
+from ._python_dispatch import TorchDispatchMode as TorchDispatchMode
+from ._pytree import tree_map as tree_map
 from ._selective import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 
 __all__ = ["CheckpointError", "CheckpointFunction", "CheckpointPolicy", "GraphExecGroup", "SelectiveCheckpointContext",

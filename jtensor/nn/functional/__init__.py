@@ -66,4 +66,6 @@ del _room, _name, _inner
 def __getattr__(name):
     if name in ("handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
         return getattr(torch.overrides, name)
+    if name in ("BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "boolean_dispatch"):
+        return getattr(torch._jit_internal, name)
     raise AttributeError(f"module 'jtensor.nn.functional' has no attribute '{name}'")

@@ -25,6 +25,11 @@ __all__ = ["PackedSequence", "invert_permutation", "pack_padded_sequence", "pad_
            "pack_sequence", "unpack_sequence"]
 
 
+def bind(optional, fn):
+    """``fn(optional)``, or None for None."""
+    return None if optional is None else fn(optional)
+
+
 class PackedSequence_(NamedTuple):
     data: object
     batch_sizes: object
