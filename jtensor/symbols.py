@@ -8,6 +8,7 @@ import math
 import jtensor
 
 from .base.errors import missing
+from .tensor.calling.guards import guarded
 
 
 def sym_int(a):
@@ -62,28 +63,28 @@ def sym_constrain_range(size, *, min=None, max=None):
 
     >>> torch.sym_constrain_range(3, min=2)
     """
-    _constrain("sym_constrain_range", size, -(1 << 63) if min is None else min, max)
+    _constrain(size, -(1 << 63) if min is None else min, max)
 
 
 def sym_constrain_range_for_size(size, *, min=None, max=None):
     """`sym_constrain_range` of a size, which is not negative unless ``min`` is; ``max`` has to be greater than 2."""
     if max is not None and max <= 2:
         raise RuntimeError(f"Max value to constrain_range_for_size must be greater than 2. got: {max}")
-    _constrain("sym_constrain_range_for_size", size, 0 if min is None else min, max)
+    _constrain(size, 0 if min is None else min, max)
 
 
-def _constrain(name, size, low, high):
-    try:
-        number = int(size) if not isinstance(size, (str, bytes)) else None
-    except TypeError:
-        number = None
-    if number is None:
-        raise TypeError(f"{name}(): argument 'size' (position 1) must be Number, not {type(size).__name__}")
-    high = (1 << 63) - 1 if high is None else high
+def _constrain(size, low, high):
+    if isinstance(size, complex):
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    number, high = int(size), (1 << 63) - 1 if high is None else high
     if high < low:
         raise RuntimeError(f"Max must be greater than or equal to min. Got min={low} max={high}")
     if not low <= number <= high:
         raise RuntimeError(f"Invalid value range for {number} between [{low}, {high}].")
+
+
+for _name in ("sym_constrain_range", "sym_constrain_range_for_size"):
+    globals()[_name] = guarded(globals()[_name], _name)
 
 
 def sym_fresh_size(expr):
