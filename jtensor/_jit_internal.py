@@ -1,6 +1,6 @@
 """The names of ``torch._jit_internal`` that programs take from it: types for annotations, marks, functions of two forms.
 
-Owns: `boolean_dispatch`, `BroadcastingList1` and its like. What a mark does to a compiled function: `jtensor.jit`.
+Owns: `boolean_dispatch`. What a mark or an annotation says to the compiler: `jtensor.jit`.
 """
 from typing import (  # noqa: F401, UP035 - for annotations, PyTorch has them there
     Any,
@@ -15,17 +15,16 @@ from typing import (  # noqa: F401, UP035 - for annotations, PyTorch has them th
 
 from .futures import Future  # noqa: F401
 from .jit import export, ignore, is_scripting, unused  # noqa: F401
+from .jit.annotations import (  # noqa: F401
+    BroadcastingList1,
+    BroadcastingList2,
+    BroadcastingList3,
+    BroadcastingList4,
+    BroadcastingList5,
+    BroadcastingList6,
+    BroadcastingListCls,
+)
 
-
-class BroadcastingListCls:
-    """What an annotation of "one number or a list of so many" is written with: ``BroadcastingList2[int]``. It checks nothing."""
-
-    def __getitem__(self, types):
-        return None
-
-
-BroadcastingList1 = BroadcastingListCls()
-BroadcastingList2 = BroadcastingList3 = BroadcastingList4 = BroadcastingList5 = BroadcastingList6 = BroadcastingList1
 boolean_dispatched = {}         # {function: what it was made of}, as PyTorch's compiler looks it up
 
 
