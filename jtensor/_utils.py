@@ -19,6 +19,25 @@ def _unflatten_dense_tensors(flat, tensors):
     return tuple([piece.view_as(one) for piece, one in zip(flat.split([one.numel() for one in tensors]), tensors, strict=True)])
 
 
+class classproperty:
+    """A property of a class, which it and its instances have: what a function of the class answers.
+
+    >>> class Layer:
+    ...     width = 3
+    ...     @torch._utils.classproperty
+    ...     def area(cls):
+    ...         return cls.width**2
+    >>> Layer.area
+    9
+    """
+
+    def __init__(self, func):
+        self.fget = func.__func__ if isinstance(func, (classmethod, staticmethod)) else func
+
+    def __get__(self, instance, owner=None):
+        return self.fget(type(instance) if owner is None else owner)
+
+
 def _element_size(dtype):
     """How many bytes an element takes."""
     return dtype.itemsize

@@ -7,7 +7,7 @@ import io
 import sys
 
 from . import removed
-from .autograd import anomaly, forward_ad, function, functional, gradcheck, graph, mode, tools
+from .autograd import anomaly, forward_ad, function, functional, gradcheck, graph, layouts, mode, tools
 from .base import below, devices, dtypes, errors, info, size
 from .base.naming import TorchNamed, attribute_of
 from .ops import families  # fills the registry
@@ -19,13 +19,14 @@ from .tensor.creating import create, from_data, likes, ranges
 from .tensor.memory import sending, storages  # noqa: F401 - `multiprocessing` asks the former how tensors are sent
 from .tensor.viewing import pieces, retyped
 from .trace import executor, report
+from .utils import _python_dispatch
 
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "distributed", "func", "hub", "testing",
                "backends", "version", "distributions", "amp", "cpu", "accelerator", "jit", "serialization", "types", "compiler", "masked",
                "signal", "overrides", "_C", "xpu", "mps", "mtia", "profiler", "library", "quasirandom",
                "multiprocessing", "functional", "return_types", "sparse", "__config__", "__future__", "_dynamo", "_inductor", "futures",
                "_logging", "fx", "ao", "nested", "quantization", "_custom_ops", "_ops", "onnx", "export", "_utils", "_tensor", "_VF",
-               "_functorch", "_higher_order_ops", "_lobpcg", "_subclasses", "_tensor_str", "_vmap_internals")
+               "_functorch", "_jit_internal", "_higher_order_ops", "_lobpcg", "_subclasses", "_tensor_str", "_vmap_internals")
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),
@@ -67,7 +68,7 @@ def assemble(space):
     space.update({name: guarded(function, name) for name, function in ranges.FUNCTIONS.items()})
     for d in dtypes.ALL + dtypes.NAMES_ALONE:
         space[d.name] = d
-    space.update(dtypes.ALIASES)
+    space.update(dtypes.ALIASES, bit=space["uint1"])
     space.update(
         dtype=dtypes.dtype, device=devices.device, Size=size.Size, finfo=info.finfo, iinfo=info.iinfo, Tensor=Tensor,
         no_grad=mode.no_grad, enable_grad=mode.enable_grad, set_grad_enabled=mode.set_grad_enabled, inference_mode=mode.inference_mode,
@@ -116,7 +117,8 @@ _ROOM_OF = {
     "vmap": "func",
     **dict.fromkeys("bartlett_window blackman_window hamming_window hann_window kaiser_window".split(), "signal.top_level"),
     **dict.fromkeys(
-        "asarray fill from_dlpack from_file frombuffer get_device is_distributed is_signed resize_as_ unravel_index".split(), "sharing"),
+        """asarray fill from_dlpack from_file frombuffer get_device is_distributed is_signed resize_as_ resize_as_sparse_
+        unravel_index""".split(), "sharing"),
     **dict.fromkeys("typename set_default_tensor_type".split(), "_legacy"),
     **dict.fromkeys(
         """autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype get_autocast_dtype
@@ -125,18 +127,23 @@ _ROOM_OF = {
         "amp.autocast_mode",
     ),
     "GradScaler": "amp.grad_scaler",
+    **dict.fromkeys("""get_autocast_ipu_dtype get_autocast_xla_dtype is_autocast_ipu_enabled is_autocast_xla_enabled set_autocast_ipu_dtype
+                    set_autocast_ipu_enabled set_autocast_xla_dtype set_autocast_xla_enabled""".split(), "amp.autocast_mode"),
     **dict.fromkeys("Event Stream get_device_module".split(), "streams"),
-    "AcceleratorError": "base.errors",
+    **dict.fromkeys("AcceleratorError FatalError".split(), "base.errors"),
+    **dict.fromkeys("DisableTorchFunction DisableTorchFunctionSubclass DispatchKey DispatchKeySet".split(), "_C"),
+    "classproperty": "_utils",
     **dict.fromkeys("eig lstsq matrix_rank solve symeig".split(), "removed"),
     **dict.fromkeys("cond while_loop".split(), "choices"),
-    **dict.fromkeys("SymBool SymFloat SymInt sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum".split(), "symbols"),
+    **dict.fromkeys("""SymBool SymFloat SymInt sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum
+                       sym_constrain_range sym_constrain_range_for_size sym_fresh_size""".split(), "symbols"),
     **dict.fromkeys("""_assert _assert_async _check _check_index _check_not_implemented _check_tensor_all _check_tensor_all_with _check_type
                     _check_is_size _check_value _check_with""".split(), "checks"),
     **dict.fromkeys(("_amp_foreach_non_finite_check_and_unscale_", "_amp_update_scale_"), "amp.unscaling"),
     "Future": "futures",
     "PyTorchFileReader": "_C",
     "StorageBase": "tensor.memory.storage_types",
-    "ScriptModule": "jit",
+    **dict.fromkeys(("ScriptModule", "fork", "wait"), "jit"),
     **dict.fromkeys(
         """AnyType AwaitType BoolType ClassType ComplexType ConcreteModuleType DeviceObjType DictType EnumType FloatType FutureType
         InferredType IntType InterfaceType ListType NoneType NumberType OptionalType PyObjectType RRefType StreamObjType StringType
@@ -178,6 +185,8 @@ def late(name):
         return getattr(importlib.import_module("jtensor." + _ROOM_OF[name]), name)
     if name in storages.BY_NAME:
         return storages.BY_NAME[name]
+    if name == "JITException":
+        return importlib.import_module("jtensor.jit").Error
     if name == "Storage":
         from .tensor.memory.typed_storages import CLASSES
         return CLASSES[dtypes.get_default_dtype()]
@@ -196,7 +205,7 @@ def late(name):
     raise AttributeError(f"module 'jtensor' has no attribute '{name}'")
 
 
-_FROM_RANDOM = ("get_rng_state", "set_rng_state", "fork_rng")
+_FROM_RANDOM = ("get_rng_state", "set_rng_state", "fork_rng", "thread_safe_generator")
 _FROM_NN = frozenset("""
     _softmax_backward_data adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout alpha_dropout_ avg_pool1d
     binary_cross_entropy_with_logits conv1d conv2d conv3d
@@ -233,6 +242,9 @@ def _autograd():
     for name in ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "set_multithreading_enabled", "is_multithreading_enabled"):
         setattr(autograd, name, getattr(mode, name))
     autograd.detect_anomaly, autograd.set_detect_anomaly = anomaly.detect_anomaly, anomaly.set_detect_anomaly
+    autograd.enforce_grad_layout_policy = mode.enforce_grad_layout_policy = layouts.enforce_grad_layout_policy
+    autograd.SavedTensor, graph.Variable = shown.SavedTensor, variable.Variable
+    graph.TorchDispatchMode = _python_dispatch.TorchDispatchMode
     tools.install(snapshot=shown.snapshot, restore=shown.restore)
     shown.install()
     for name, part in tools.PUBLIC.items():

@@ -270,6 +270,11 @@ def resize_as_(input, the_template, *, memory_format=None):
     return input.resize_as_(the_template, memory_format=memory_format)
 
 
+def resize_as_sparse_(input, the_template):
+    """`Tensor.resize_as_sparse_`: a sparse tensor gets another's size; ``NotImplementedError`` for a dense one."""
+    return input.resize_as_sparse_(the_template)
+
+
 def is_signed(input):
     """Whether the dtype has negative numbers."""
     return input.is_signed()
@@ -285,9 +290,9 @@ def is_distributed(input):
     return input.is_distributed()
 
 
-for _name in ("asarray", "fill", "from_file", "get_device", "is_distributed", "is_signed", "resize_as_"):
+for _name in ("asarray", "fill", "from_file", "get_device", "is_distributed", "is_signed", "resize_as_", "resize_as_sparse_"):
     globals()[_name] = guarded(globals()[_name], _name)
 
 
 __all__ = ["asarray", "fill", "from_dlpack", "from_file", "frombuffer", "get_device", "is_distributed", "is_signed",
-           "resize_as_", "unravel_index"]
+           "resize_as_", "resize_as_sparse_", "unravel_index"]

@@ -6,6 +6,7 @@ from .base.naming import found_at as _found_at
 from .ops.registry import REGISTRY as _REGISTRY
 from .tensor.calling.guards import guarded as _guarded
 from .tensor.calling.guards import renamed as _renamed
+from .tensor.core import Tensor as _Tensor
 from .tensor.install import FUNCTIONS as _FUNCTIONS
 from .tensor.install import derive as _derive
 
@@ -27,3 +28,4 @@ xlog1py = _guarded(_REGISTRY.composites["special_xlog1py"].body, "special_xlog1p
 __all__ = sorted(name for name in globals() if not name.startswith("_"))
 for _name in __all__:
     _found_at(__name__, _name, globals()[_name])
+Tensor = _Tensor

@@ -5,7 +5,10 @@ nested tensors (`jtensor.nested.lengths`).
 """
 import math
 
+import jtensor
+
 from .base.errors import missing
+from .tensor.calling.guards import guarded
 
 
 def sym_int(a):
@@ -52,6 +55,45 @@ def sym_sqrt(a):
     return math.sqrt(a)
 
 
+# -- sizes whose range is told ------------------------------------------------------------------------------------------
+
+
+def sym_constrain_range(size, *, min=None, max=None):
+    """Tells that a number lies between two bounds: ``RuntimeError`` if it does not, as this is known here at once.
+
+    >>> torch.sym_constrain_range(3, min=2)
+    """
+    _constrain(size, -(1 << 63) if min is None else min, max)
+
+
+def sym_constrain_range_for_size(size, *, min=None, max=None):
+    """`sym_constrain_range` of a size, which is not negative unless ``min`` is; ``max`` has to be greater than 2."""
+    if max is not None and max <= 2:
+        raise RuntimeError(f"Max value to constrain_range_for_size must be greater than 2. got: {max}")
+    _constrain(size, 0 if min is None else min, max)
+
+
+def _constrain(size, low, high):
+    if isinstance(size, complex):
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    number, high = int(size), (1 << 63) - 1 if high is None else high
+    if high < low:
+        raise RuntimeError(f"Max must be greater than or equal to min. Got min={low} max={high}")
+    if not low <= number <= high:
+        raise RuntimeError(f"Invalid value range for {number} between [{low}, {high}].")
+
+
+for _name in ("sym_constrain_range", "sym_constrain_range_for_size"):
+    globals()[_name] = guarded(globals()[_name], _name)
+
+
+def sym_fresh_size(expr):
+    """The number itself: there are no sizes that are not known."""
+    return jtensor.tensor(expr).item()
+
+# -- classes ------------------------------------------------------------------------------------------------------------
+
+
 class _Symbol:
     """Scripts ask ``isinstance(n, torch.SymInt)``; nobody makes such numbers, since shapes are known whenever a program is made."""
 
@@ -77,4 +119,5 @@ class SymBool(_Symbol):
     __module__ = "torch"
 
 
-__all__ = ["SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum"]
+__all__ = ["SymBool", "SymFloat", "SymInt", "sym_constrain_range", "sym_constrain_range_for_size", "sym_float", "sym_fresh_size", "sym_int",
+           "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum"]

@@ -124,7 +124,7 @@ def _older(name, now, function):
     def older(*args):
         warnings.warn(f"torch.{name}({', '.join(function.__code__.co_varnames[1:len(args) + 1])}) is deprecated. Please use "
                       f"torch.{now} instead.", DeprecationWarning, stacklevel=2)
-        return function("gpu" in name and "cuda" or "cpu", *args)
+        return function("cuda" if "gpu" in name else name.split("_")[2], *args)
     older.__name__ = older.__qualname__ = name
     older.__doc__ = f"The older name of ``{now}``."
     return older
@@ -136,6 +136,12 @@ get_autocast_gpu_dtype = _older("get_autocast_gpu_dtype", "get_autocast_dtype('c
 set_autocast_cpu_enabled = _older("set_autocast_cpu_enabled", "set_autocast_enabled('cpu', enabled)", set_autocast_enabled)
 set_autocast_cpu_dtype = _older("set_autocast_cpu_dtype", "set_autocast_dtype('cpu', dtype)", set_autocast_dtype)
 set_autocast_gpu_dtype = _older("set_autocast_gpu_dtype", "set_autocast_dtype('cuda', dtype)", set_autocast_dtype)
+for _kind in ("ipu", "xla"):
+    for _name, _now, _function in (("is_autocast_{}_enabled", "is_autocast_enabled('{}')", is_autocast_enabled),
+                                   ("get_autocast_{}_dtype", "get_autocast_dtype('{}')", get_autocast_dtype),
+                                   ("set_autocast_{}_enabled", "set_autocast_enabled('{}', enabled)", set_autocast_enabled),
+                                   ("set_autocast_{}_dtype", "set_autocast_dtype('{}', dtype)", set_autocast_dtype)):
+        globals()[_name.format(_kind)] = _older(_name.format(_kind), _now.format(_kind), _function)
 
 
 # -- regions ----------------------------------------------------------------------------------------------------------------

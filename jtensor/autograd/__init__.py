@@ -15,8 +15,16 @@ def _profiler_enabled():
     return recording is not None and recording.Recorder.current is not None
 
 
+_ELSEWHERE = {"handle_torch_function": ".overrides", "has_torch_function": ".overrides", "is_tensor_like": ".overrides",
+              "kineto_available": ".profiler", "ProfilerActivity": ".profiler"}
+
+
 def __getattr__(name):
     if name == "profiler":                                     # loaded by those who use it
         import importlib
         return importlib.import_module(f"{__name__}.profiler")
+    room = _ELSEWHERE.get(name)
+    if room is not None:
+        import importlib
+        return getattr(importlib.import_module(room, __package__.partition(".")[0]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

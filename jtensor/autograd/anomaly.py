@@ -12,7 +12,8 @@ from ..base.naming import type_name
 from ..trace.tape import LOCAL
 from . import graph
 
-ON = _state = {"on": False, "check_nan": True}
+ON = _state = {"on": False, "check_nan": True, "walks": False}
+_walkers = set()                # who wants backward passes to be walked node by node, and not played from what was recorded before
 _numbering = [graph]            # the modules whose ``sequence`` numbers new nodes
 _plain = graph.sequence
 
@@ -57,8 +58,15 @@ def _starts_the_program(frame):
     return frame is None
 
 
+def walk_nodes(who, wanted):
+    """Has backward passes walked node by node while ``who`` or somebody else wants it."""
+    (_walkers.add if wanted else _walkers.discard)(who)
+    _state["walks"] = bool(_walkers)
+
+
 def _switch(on, check_nan):
     _state.update(on=on, check_nan=check_nan)
+    walk_nodes("anomaly", on)
     for module in _numbering:
         module.sequence = Traced if on else _plain
 

@@ -35,7 +35,8 @@ class dtype(metaclass=TorchNamed, module="torch", found_by=(attribute_of, (__nam
 
     def __getattr__(self, name):
         if name in ("numpy", "category"):                 # of a name alone, whose counterpart whoever makes an array asks for
-            raise missing(f"tensors of {self}", "complex64" if self.name == "complex32" else "int8 and a scale of one's own")
+            raise missing(f"tensors of {self}", "complex64" if self.is_complex else "float8_e4m3fn, or uint8 for its bits" if
+                          self.is_floating_point else "int8 and a scale of one's own")
         raise AttributeError(f"'torch.dtype' object has no attribute '{name}'")
 
     def __reduce__(self):
@@ -53,7 +54,10 @@ class dtype(metaclass=TorchNamed, module="torch", found_by=(attribute_of, (__nam
         if self is bool:
             return "b8"
         stem = self.name.rstrip("0123456789")
-        return _SHORT[stem] + self.name[len(stem):] if stem in _SHORT else self.name.replace("float8_", "f8")
+        if stem in _SHORT and int(self.name[len(stem):]) >= 8:
+            return _SHORT[stem] + self.name[len(stem):]
+        short = self.name.replace("float8_", "f8").replace("float4_", "f4").replace("_", "").replace("bits", "b")
+        return short if "x" in short or short[0] != "b" else short + "x1"
 
     def to_real(self):
         """The real type that a complex type is made of; itself if it is real."""
@@ -122,14 +126,18 @@ NAMES = dict(_BY_NAME)
 def _name_alone(name, itemsize, signed=True):
     """A type that programs name and no tensor has: it has no counterpart (`dtype.__getattr__`)."""
     self = object.__new__(dtype)
-    self.name, self.itemsize, self.is_floating_point, self.is_complex, self.is_signed = name, itemsize, False, name[0] == "c", signed
-    self.differentiable, self._text = self.is_complex, "torch." + name
+    self.name, self.itemsize, self.is_signed, self._text = name, itemsize, signed, "torch." + name
+    self.is_floating_point, self.is_complex = name[0] == "f", name[0] == "c"
+    self.differentiable = self.is_floating_point or self.is_complex
     _BY_NAME[name] = self
     return self
 
 
 NAMES_ALONE = (_name_alone("complex32", 4), _name_alone("qint8", 1), _name_alone("quint8", 1, False), _name_alone("qint32", 4),
-               _name_alone("quint4x2", 1, False), _name_alone("quint2x4", 1, False))
+               _name_alone("quint4x2", 1, False), _name_alone("quint2x4", 1, False),
+               *(_name_alone(f"int{bits}", 1) for bits in range(1, 8)), *(_name_alone(f"uint{bits}", 1, False) for bits in range(1, 8)),
+               *(_name_alone(name, 1, False) for name in ("bits8", "bits1x8", "bits2x4", "bits4x2")), _name_alone("bits16", 2, False),
+               _name_alone("float4_e2m1fn_x2", 1), _name_alone("float8_e8m0fnu", 1, False))
 complex32 = NAMES_ALONE[0]
 _TO_REAL[complex32] = float16
 
@@ -216,7 +224,8 @@ SCALAR_NAMES = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short
                 "complex64": "ComplexFloat", "complex128": "ComplexDouble", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
                 "float8_e4m3fn": "Float8_e4m3fn", "float8_e5m2": "Float8_e5m2", "float8_e4m3fnuz": "Float8_e4m3fnuz",
                 "float8_e5m2fnuz": "Float8_e5m2fnuz", "qint8": "QInt8", "quint8": "QUInt8", "qint32": "QInt32", "quint4x2": "QUInt4x2",
-                "quint2x4": "QUInt2x4"}
+                "quint2x4": "QUInt2x4", "float4_e2m1fn_x2": "Float4_e2m1fn_x2"}
+SCALAR_NAMES |= {d.name: (d.name[0].upper() + d.name[1:]).replace("Ui", "UI") for d in NAMES_ALONE if d.name not in SCALAR_NAMES}
 
 
 def scalar_name(d):

@@ -2,6 +2,7 @@
 
 Owns: the tree below and the text of a refusal. May not know: tensors.
 
+    FatalError                   PyTorch's, for handlers that name it
     RuntimeError
     ├── OutOfMemoryError         the device has no room for a program's buffers
     ├── AcceleratorError         PyTorch's, for handlers that name it
@@ -32,6 +33,12 @@ class OutOfMemoryError(_Sent, RuntimeError):
 
 class AcceleratorError(_Sent, RuntimeError):
     """An error of the accelerator itself. Nothing here raises it: XLA's errors come as they are."""
+
+    __module__ = "torch"
+
+
+class FatalError(_Sent, Exception):
+    """What PyTorch's C++ raises where it cannot go on. Nothing here raises it."""
 
     __module__ = "torch"
 

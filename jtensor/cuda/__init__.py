@@ -1,5 +1,5 @@
 """`torch.cuda`: honest answers about the GPUs that JAX can use, and without one what PyTorch says that was built without CUDA."""
-from ..base import devices
+from ..base import absent, devices
 from ..base.errors import AcceleratorError as AcceleratorError
 from ..base.errors import OutOfMemoryError as OutOfMemoryError
 from ..base.errors import missing
@@ -14,6 +14,18 @@ from .graphs import *  # noqa: F403
 from .memory import *  # noqa: F403
 from .random import *  # noqa: F403
 from .streams import *  # noqa: F403
+
+CudaError = absent.kind("torch.cuda", "CudaError", "errors of CUDA's own runtime", "RuntimeError, which XLA's errors are", RuntimeError)
+
+
+class cudaStatus:
+    """Numbers of CUDA's errors, which programs compare with those that they get from CUDA itself."""
+
+    __module__ = "torch.cuda"
+
+    SUCCESS = 0
+    ERROR_NOT_READY = 34
+
 
 has_half, has_magma = True, False
 

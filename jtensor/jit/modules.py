@@ -240,6 +240,8 @@ class ScriptMethod:
             if kind == "Tensor" and isinstance(given[name], Tensor):
                 continue
             value = given[name] = _fitting(in_program(given[name], kind, self._function.unit), kind)
+            if name in self._function.counts and type(value) in (int, float):
+                value = given[name] = _fitting([value] * self._function.counts[name], kind)
             if not programs.is_of(value, kind):
                 inferred = name in self._function.inferred
                 more = f"\nInferred '{name}' to be of type 'Tensor' because it was not annotated with an explicit type." * inferred
@@ -262,7 +264,8 @@ class ScriptMethod:
         parts = self._own(owner)
         for at, a in enumerate(arguments):
             default = f"={ast.unparse(node.args.defaults[at - first])}" if at >= first else ""
-            parts.append(f"{_schema(a.annotation)} {a.arg}{default}")
+            kind, count = _schema(a.annotation), self._function.counts.get(a.arg)
+            parts.append(f"{kind.replace('[]', f'[{count}]') if count else kind} {a.arg}{default}")
         answer = _schema(node.returns)
         return f"{self.name}({', '.join(parts)}) -> {f'({answer})' if answer.startswith('(') else answer}"
 

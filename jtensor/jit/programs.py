@@ -96,9 +96,10 @@ def _part(made, name):
 
 class Function(Shared):
     """A function or method, written in Python when it is first called. ``text``: as the file has it; ``shown``: as it is told, if it was
-    traced or compiled here (or what answers that); ``inferred``: the arguments whose types nobody wrote."""
+    traced or compiled here (or what answers that); ``inferred``: the arguments whose types nobody wrote; ``counts``: how many numbers a
+    list has that may be one number for all, {argument: count}."""
 
-    shown, inferred = None, ()
+    shown, inferred, counts = None, (), {}
 
     def __init__(self, unit, name, node, path):
         self.unit, self.name, self.node, self.path, self._made = unit, name, node, path, None

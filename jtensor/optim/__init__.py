@@ -14,6 +14,7 @@ from ..base.homes import settle as _settle
 from . import lr_scheduler as lr_scheduler
 from ._adafactor import Adafactor
 from ._muon import Muon
+from ._stateless import swap_in_optimizer_params_and_state
 from .adadelta import Adadelta
 from .adagrad import Adagrad
 from .adam import Adam
@@ -30,7 +31,7 @@ from .sgd import SGD
 from .sparse_adam import SparseAdam
 
 __all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer", "RAdam",
-           "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler"]
+           "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swap_in_optimizer_params_and_state"]
 
 _settle(__name__, Adafactor, Muon)
 

@@ -7,6 +7,7 @@ import jtensor
 
 from ..nn import Module
 from ..nn.modules.batchnorm import _BatchNorm
+from ..tensor.core import Tensor as Tensor
 from .lr_scheduler import LRScheduler
 from .lr_scheduler._base import per_group
 

@@ -6,7 +6,7 @@ import inspect
 
 import jtensor
 
-from . import arithmetic, keeping, products
+from . import arithmetic, conversions, keeping, products
 from .answering import COORDINATES, Layout, refused
 from .compressed import (
     KINDS,
@@ -123,6 +123,7 @@ def to_dense(self, dtype=None, *, masked_grad=None):
 @answers("to_sparse", "to_sparse_coo")
 def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=None):
     layout, sparse_dim = (sparse_dim, None) if sparse_dim is not None and not isinstance(sparse_dim, int) else (layout, sparse_dim)
+    conversions.check("to_sparse", self, layout or jtensor.sparse_coo, blocksize, dense_dim)
     if layout is None or layout is jtensor.sparse_coo:
         if sparse_dim not in (None, 2):
             raise RuntimeError(f"sparse_compressed_to_sparse: conversion from {_kind((self,))} to Sparse with sparse_dim argument !=2 is "

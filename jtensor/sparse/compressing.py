@@ -1,26 +1,30 @@
 """From other layouts to the compressed ones: of coordinates, of dense tensors, in blocks.
 
-Owns: `to_layout` and the histories of what it makes. May not know: operations.
+Owns: `to_layout`, the methods that go by it, and the histories of what it makes. May not know: other operations.
 """
 import numpy as np
 
+import jtensor
+
 from ..base.errors import missing
 from ..tensor.creating.from_data import from_host
+from . import conversions
+from .answering import answers
 from .compressed import KINDS, by_rows, in_blocks, is_compressed, put_together, twin
-from .graph import at_places, recorded
+from .graph import at_places, recorded, refuse_complex_history
 from .patterns import host_copy
 from .tensors import is_sparse, of_the_cpu
 
 
 def to_layout(x, layout, blocksize=None, dense_dim=None):
-    """A tensor, dense or sparse, in a compressed layout."""
+    """A tensor, dense or sparse, in a compressed layout, which it has (`conversions.check`)."""
     name = layout.name
     if name == "strided":
         return x.to_dense()
     if is_compressed(x) and x._layout is layout and blocksize is None:
         return x
     if in_blocks(layout):
-        return _to_blocks(x, layout, blocksize, dense_dim or 0)
+        return _to_blocks(x, layout, blocksize, dense_dim or 0 if x.layout.name == "strided" else x.dense_dim())
     if is_compressed(x) and x.in_blocks:
         raise RuntimeError(f"sparse_compressed_to_{name}: expected SparseCsr or SparseCsc layout but got {KINDS[x._layout.name]}")
     if is_compressed(x):
@@ -29,11 +33,9 @@ def to_layout(x, layout, blocksize=None, dense_dim=None):
         if x.ndim - (dense_dim or 0) != 2:
             if x.ndim - (dense_dim or 0) > 2:
                 raise missing("batches of compressed matrices", "a list of matrices")
-            raise IndexError(f"select(): index 1 out of range for tensor of size {[*x.shape, 1]} at dimension 1")
+            raise IndexError(f"select(): index 1 out of range for tensor of size {[*x.shape, 1]} at dimension 1" if by_rows(layout) else
+                             f"Dimension out of range (expected to be in range of [{-max(x.ndim, 1)}, {max(x.ndim, 1) - 1}], but got 1)")
         x = x.to_sparse(2)
-    if x._pattern.sparse_dim != 2:
-        raise RuntimeError(f"Only tensors with two sparse dimensions can be converted to the {KINDS[name]} layout, got self with "
-                           f"{x._pattern.sparse_dim} sparse dimensions.")
     return _of_coordinates(x, layout)
 
 
@@ -59,19 +61,11 @@ def _of_lines(layout, line, across, count, values, size):
 
 
 def _to_blocks(x, layout, blocksize, dense_dim):
-    if blocksize is None:
-        raise RuntimeError(f"to_{layout.name}: blocksize is required when converting to a layout of blocks")
-    name, blocksize = layout.name, (blocksize,) * 2 if isinstance(blocksize, int) else tuple(blocksize)
-    if len(blocksize) != 2:
-        raise RuntimeError(f"dense_to_{name}: blocksize needs to be a tuple of size 2, but got {len(blocksize)}")
-    height, width = blocksize
+    height, width = (blocksize,) * 2 if isinstance(blocksize, int) else blocksize
     dense = x.to_dense()
     if dense.ndim != 2 + dense_dim:
         raise missing("batches of compressed matrices", "a list of matrices")
     rows, columns, *tail = dense.shape
-    if rows % height or columns % width:
-        raise RuntimeError(f"dense_to_{name}: tensor sparse size ({rows},{columns}) must be divisible by given blocksize "
-                           f"({height},{width})")
     order = [0, 2, 1, 3, *range(4, 4 + dense_dim)]
     blocks = dense.reshape(rows // height, height, columns // width, width, *tail).permute(order)
     there = np.asarray(host_copy(of_the_cpu(blocks).detach().contiguous(), "to_sparse") != 0).any(tuple(range(2, 4 + dense_dim)))
@@ -81,3 +75,26 @@ def _to_blocks(x, layout, blocksize, dense_dim):
     values = blocks.detach().reshape(-1, height, width, *tail).index_select(0, from_host(numbers.astype(np.int64)))
     made = _of_lines(layout, line, across, there.shape[0 if rowwise else 1], values, dense.shape)
     return recorded("ToSparseBackward1", made, [dense], lambda grad: (grad.to_dense() if is_compressed(grad) else grad,))
+
+
+def in_layout(self, name, blocksize, dense_dim):
+    """A tensor, dense or sparse, in the layout of this name."""
+    layout = getattr(jtensor, name)
+    conversions.check("to_" + name, self, layout, blocksize, dense_dim)
+    refuse_complex_history(self, "_to_" + name)
+    return to_layout(self, layout, blocksize, dense_dim)
+
+
+def _converting(name, blocks):
+    def by_lines(self, dense_dim=None):
+        return in_layout(self, name, None, dense_dim)
+
+    def by_blocks(self, blocksize, dense_dim=None):
+        return in_layout(self, name, blocksize, dense_dim)
+    made = by_blocks if blocks else by_lines
+    made.__name__ = made.__qualname__ = "to_" + name                  # which Python's errors about the arguments show
+    answers("to_" + name)(made)
+
+
+for _name in ("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"):
+    _converting(_name, _name[7] == "b")

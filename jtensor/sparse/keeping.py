@@ -10,7 +10,7 @@ from ..base import sites
 from ..tensor.creating.from_data import from_host
 from ..tensor.looking import host_copy
 from ..tensor.memory.storage_types import say_deprecated
-from . import making, moving
+from . import compressing, conversions, making, moving
 from .answering import PASS, answers, refused
 from .arithmetic import _onto_dense
 from .graph import assembled, at_places, coalesced, elements_of, recorded, refuse_complex_history
@@ -326,20 +326,17 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
     """`Tensor.to_sparse`."""
     if sparse_dim is not None and not isinstance(sparse_dim, int):
         layout, sparse_dim = sparse_dim, None
+    if layout is not None or blocksize is not None or dense_dim is not None:
+        conversions.check("to_sparse", self, layout or jtensor.sparse_coo, blocksize, dense_dim)
     if layout is not None or not is_sparse(self):
         refuse_complex_history(self, "_to_sparse")
     if layout is not None and layout is not jtensor.sparse_coo:
-        from .compressing import to_layout
-        return to_layout(self, layout, blocksize, dense_dim)
+        return compressing.to_layout(self, layout, blocksize, dense_dim)
     if is_sparse(self):
         if sparse_dim not in (None, self._pattern.sparse_dim):
             raise RuntimeError("to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_dim() is not supported")
-        if blocksize is not None:
-            raise RuntimeError("to_sparse: conversion from Sparse to Sparse with blocksize argument given is not supported")
         return self
-    if blocksize is not None:
-        raise RuntimeError("dense_to_sparse: conversion from Strided to Sparse with blocksize argument given is not supported")
-    count = self.ndim if sparse_dim is None else sparse_dim
+    count = self.ndim - (dense_dim or 0) if sparse_dim is None else sparse_dim
     if not 0 <= count <= self.ndim or count == 0 and self.ndim:
         raise RuntimeError("dense_to_sparse: sparse_dim argument must be in " + (
             f"[0,{self.ndim}] range, but {count} is given" if count else ">0 when self.dim()>0"))
@@ -356,18 +353,6 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
     return recorded("ToSparseBackward1" if sparse_dim is None else "ToSparseBackward0", made, [self], pull)
 
 
-def in_layout(self, name, blocksize, dense_dim):
-    """A tensor, dense or sparse, in the layout of this name."""
-    from .compressing import to_layout
-    refuse_complex_history(self, "_to_" + name)
-    return to_layout(self, getattr(jtensor, name), blocksize, dense_dim)
-
-
-for _name in ("csr", "csc"):
-    answers("to_sparse_" + _name)(lambda self, dense_dim=None, name="sparse_" + _name: in_layout(self, name, None, dense_dim))
-for _name in ("bsr", "bsc"):
-    answers("to_sparse_" + _name)(
-        lambda self, blocksize, dense_dim=None, name="sparse_" + _name: in_layout(self, name, blocksize, dense_dim))
 for _name, _kind in (("crow_indices", "row"), ("col_indices", "row"), ("ccol_indices", "column"), ("row_indices", "column")):
     def _compressed(self, name=_name, kind=_kind):
         raise RuntimeError(f"{name} expected sparse {kind} compressed tensor layout but got Sparse")

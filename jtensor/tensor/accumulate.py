@@ -33,7 +33,7 @@ def accumulate(variable, grad, held=0):
         auto.grad = engine.total(old, grad)
     else:
         old.add_(grad)
-        if not layout and old._spec.stride != variable._spec.stride:
+        if not layout and old._spec.stride != variable._spec.stride and LOCAL.layout_enforced:
             _warn_of_layout(old._spec, variable._spec)
     if auto.post_hooks:
         after_accumulation(auto.post_hooks, variable)
@@ -51,7 +51,7 @@ def _warn_of_layout(grad, variable):
 def _first(variable, grad, held):
     """The very tensor that arrived if nobody else holds it and its strides suit the variable, else a copy with strides that do."""
     mine, given = variable._spec, grad._spec
-    if not is_grad_enabled() and sys.getrefcount(grad) <= FRESH + held and _suits(variable, given):
+    if not is_grad_enabled() and sys.getrefcount(grad) <= FRESH + held and (_suits(variable, given) or not LOCAL.layout_enforced):
         if grad._info is None and grad._edge is None and grad._auto is None and not grad._requires_grad:
             return grad
         taken = make_tensor(grad._storage, given, grad._offset)

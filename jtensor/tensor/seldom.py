@@ -190,7 +190,7 @@ _SPARSE = "{} expected sparse{} tensor layout but got Strided"
 
 
 def _in_layout(self, name, blocksize, dense_dim):
-    from ..sparse.keeping import in_layout
+    from ..sparse.compressing import in_layout
     return in_layout(self, name, blocksize, dense_dim)
 
 
@@ -214,6 +214,8 @@ def _as_many(self, sizes):
 def install():
     for name, part in vars(Seldom).items():
         if not name.startswith("__"):
+            if hasattr(part, "__code__"):
+                part.__qualname__ = name             # which is how Python's errors about the arguments call it, and PyTorch's
             setattr(Tensor, name, part)
 
 

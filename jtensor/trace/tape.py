@@ -82,6 +82,7 @@ class Local(threading.local):
     idents = set()                          # those threads' numbers, for who must not make a tape by asking for it (`asides`)
     differentiated = ()                     # the differentiations of `torch.func` by the graph whose functions are running
     collections = 0                         # how many the collector has begun
+    layout_enforced = True                  # whether gradients get the strides of their leaves (`autograd.layouts`)
     glance = None                           # what names the present look at memory that is shared (`storage.host.Glance`)
     levels = ()                             # of `vmap` and its like that are open, a list once there has been one (`tensor.lifted.levels`)
 

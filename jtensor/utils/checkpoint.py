@@ -14,12 +14,16 @@ from ..autograd.graph import AccumulateGrad
 from ..base import sites
 from ..tensor import history
 from ..tensor.core import Tensor
+from ..tensor.shown import SavedTensor as SavedTensor
 from ..trace.tape import LOCAL
+from ._graph_exec_group import UNPACKED, GraphExecGroup, asker
+from ._python_dispatch import TorchDispatchMode as TorchDispatchMode
+from ._pytree import tree_map as tree_map
 from ._selective import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 
-__all__ = ["CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext", "check_backward_validity",
-           "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable", "get_device_states",
-           "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states"]
+__all__ = ["CheckpointError", "CheckpointFunction", "CheckpointPolicy", "GraphExecGroup", "SelectiveCheckpointContext",
+           "check_backward_validity", "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable",
+           "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states"]
 
 EXPLICIT = ("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling checkpoint "
             "without use_reentrant will raise an exception. use_reentrant=False is recommended, but if you need to preserve the "
@@ -221,26 +225,34 @@ class _Frame:
         return promise
 
     def _unpack(self, promise):
-        if promise.number not in self.found:
-            self._again()
-        return self.found.pop(promise.number)
+        group, task = asker()
+        who = task if group is None else group
+        found = self.found.get(who, {})
+        tensor = found.get(promise.number)
+        if group is not None and isinstance(tensor, int) and tensor != task:
+            raise CheckpointError(UNPACKED)
+        if tensor is None or isinstance(tensor, int):
+            found = self._again()
+            if who is not None:                          # of backward passes the present one alone: the others are most likely over
+                self.found = {key: old for key, old in self.found.items() if not isinstance(key, int)} | {who: found}
+            tensor = found[promise.number]
+        found[promise.number] = task                     # which has taken it
+        return tensor
 
     def _again(self):
-        """Runs the function a second time and keeps what it saves."""
+        """Runs the function a second time: what it saves, by numbers."""
         import jtensor as torch
         args = list(self.args)
         for at, entry, edge in self.inputs:
             args[at] = _input_again(entry, edge)
-        self.found, counter = {}, [0]
+        kept, counter = {}, [0]
 
         def keep(tensor):
             at = counter[0]
             counter[0] += 1
             self.cut_short |= at >= len(self.promises) and not self.complete
             if at < len(self.promises) and self.promises[at]() is not None:
-                self.found[at] = tensor._detached() if tensor.requires_grad else tensor
-            elif at < len(self.promises):
-                self.found[at] = None
+                kept[at] = tensor._detached() if tensor.requires_grad else tensor
             if at < len(self.promises) and self.check == "default" and _metadata(tensor) != self.metadata[at]:
                 different.append((at, _metadata(tensor)))
             if self.stop and counter[0] == len(self.promises):
@@ -264,6 +276,7 @@ class _Frame:
                      for at, found in different]
             raise CheckpointError("torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
                                   "during the forward pass.\n" + "\n".join(lines) + "\n." + advice)
+        return kept
 
 
 # -- a backward inside the backward -----------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def test_settings_of_the_compiler_are_patched_for_a_while():
     assert (config.cache_size_limit, config.verbose, config.suppress_errors) == (before, False, False)
 
 
-@pytest.mark.parametrize("name", ["complex32", "qint8", "quint8", "qint32", "quint4x2", "quint2x4"])
+@pytest.mark.parametrize("name", ["complex32", "qint8", "quint8", "qint32", "quint4x2", "quint2x4", "int4", "bits8", "float8_e8m0fnu"])
 def test_types_that_are_names_alone(name):
     import copy
     import pickle

@@ -61,6 +61,7 @@ SIBLINGS = {
     "_ops": {"library": "programs ask for its classes there"},
     "_tensor": {"serialization": "pickles name its functions there"},
     "_utils": {"serialization": "pickles name its functions there"},
+    "_jit_internal": {"futures": "annotations name the type there", "jit": "its marks and annotations are the same"},
     "serialization": {"sparse": "puts sparse tensors together again", "nested": "the same of nested ones",
                       "_legacy": "the names of the types of old"},
     "nested": {"symbols": "lengths that are no numbers are such", "utils": "dictionaries by tensors"},

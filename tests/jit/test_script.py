@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import jtensor
+from jtensor._jit_internal import BroadcastingList2
 from jtensor.base.errors import MissingFeature
 
 HERE = Path(__file__).parent
@@ -176,6 +177,15 @@ def test_arguments_are_checked():
                                            r"type 'int'\.\nInferred 'x' to be of type 'Tensor'"):
         made(3, 3)
     with pytest.raises(RuntimeError, match=r"product\(\) is missing value for argument 'n'. Declaration: product\(Tensor x, int n\) -> "):
+        made(jtensor.ones(1))
+
+
+def test_one_number_for_a_list_of_so_many():
+    def windows(x, size: BroadcastingList2[int]):
+        return x.unfold(0, size[0], size[1])
+    made = jtensor.jit.script(windows)
+    assert made(jtensor.arange(5), 2).tolist() == [[0, 1], [2, 3]] and made(jtensor.arange(3), [2, 1]).tolist() == [[0, 1], [1, 2]]
+    with pytest.raises(RuntimeError, match=r"missing value for argument 'size'. Declaration: windows\(Tensor x, int\[2\] size"):
         made(jtensor.ones(1))
 
 

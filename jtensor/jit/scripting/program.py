@@ -52,6 +52,7 @@ class Program:
                 function = found.methods[short]
                 function.shown = functools.partial(shown, made, methods is not None)
                 function.inferred = {one.name for one in made.form.arguments if one.kind.note == "inferred"}
+                function.counts = {one.name: one.count for one in made.form.arguments if one.count}
         return found
 
     @property

@@ -28,6 +28,7 @@ from . import normalization as _normalization
 from . import padding as _padding
 from . import pooling as _pooling
 from . import ranking as _ranking
+from . import scaled as _scaled
 from . import sparse as _sparse
 from . import vision as _vision
 from .activation import _get_softmax_dim as _get_softmax_dim
@@ -46,7 +47,7 @@ _BOUND = frozenset("""
     cosine_similarity linear logsigmoid native_channel_shuffle one_hot pairwise_distance scaled_dot_product_attention""".split())
 # Some rooms are called like a function of theirs (dropout, linear), so the functions are put in place last.
 for _room in (_activation, _attention, _conv, _cross_entropy, _ctc, _distance, _dropout, _grouped, _linear, _loss, _normalization,
-              _padding, _pooling, _ranking, _sparse, _vision):
+              _padding, _pooling, _ranking, _scaled, _sparse, _vision):
     for _name in _room.__all__:
         _inner = _behind.BEHIND.get(_name)
         if _name + "_with_indices" in _room.__all__:         # what PyTorch chooses it by binds the rest
@@ -68,4 +69,6 @@ del _room, _name, _inner
 def __getattr__(name):
     if name in ("handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
         return getattr(torch.overrides, name)
+    if name in ("BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "boolean_dispatch"):
+        return getattr(torch._jit_internal, name)
     raise AttributeError(f"module 'jtensor.nn.functional' has no attribute '{name}'")

@@ -8,6 +8,7 @@ import jtensor
 
 from ...ops.families.weight_norm import norm_except_dim
 from ...tensor import raw
+from ...tensor.core import Tensor as Tensor
 from .. import functional as F
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..modules.module import Module

@@ -17,11 +17,17 @@ import jtensor
 
 from ...ops.families.composing import only_tensors
 from ...ops.families.embedding import packed_rows
+from ...tensor.core import Tensor as Tensor
 from ...tensor.creating.from_data import from_host
 from ...tensor.recording.together import elements_of
 
 __all__ = ["PackedSequence", "invert_permutation", "pack_padded_sequence", "pad_packed_sequence", "pad_sequence", "unpad_sequence",
            "pack_sequence", "unpack_sequence"]
+
+
+def bind(optional, fn):
+    """``fn(optional)``, or None for None."""
+    return None if optional is None else fn(optional)
 
 
 class PackedSequence_(NamedTuple):

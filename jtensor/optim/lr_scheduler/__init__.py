@@ -1,5 +1,9 @@
 """Schedules of the learning rate."""
+from math import inf as inf
+
 from ...base.homes import settle as _settle
+from ...tensor.core import Tensor as Tensor
+from ..optimizer import Optimizer as Optimizer
 from ._base import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
 from ._base import LRScheduler, _LRScheduler
 from ._base import _enable_get_lr_call as _enable_get_lr_call

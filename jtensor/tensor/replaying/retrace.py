@@ -38,7 +38,7 @@ def backward(edge, grad, keep_graph):
     segment, keep_graph = LOCAL.segment, bool(keep_graph)
     state = segment.state
     known = state.macros
-    if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["on"] or grad is None or state.depth != len(segment.nodes)):
+    if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["walks"] or grad is None or state.depth != len(segment.nodes)):
         if known is not None and known[macros.WRITTEN]:
             macro, found = _as_written(segment, known, edge, grad, keep_graph)
             if macro is not None:

@@ -1,4 +1,27 @@
 """`torch.utils._pytree`: nests of tuples, lists, dictionaries and registered classes, taken apart into leaves and put together."""
+from .annotations import (  # noqa: F401
+    Context,
+    DumpableContext,
+    FlattenFn,
+    FlattenFunc,
+    FlattenWithKeysFn,
+    FlattenWithKeysFunc,
+    FromDumpableContextFn,
+    K,
+    KeyEntry,
+    KeyPath,
+    MaybeFromStrFunc,
+    PyTree,
+    R,
+    S,
+    T,
+    ToDumpableContextFn,
+    ToStrFunc,
+    U,
+    UnflattenFn,
+    UnflattenFunc,
+    structseq,
+)
 from .dumping import (
     DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL,
     EnumEncoder,
@@ -77,8 +100,6 @@ from .treespec import (
     treespec_leaf,
     treespec_tuple,
 )
-
-PyTree = Context = object
 
 _is_leaf = tree_is_leaf
 
