@@ -96,6 +96,9 @@ _ASKED_BEFORE = ("index_put.mask", "index_put.mask_number")
 _ANYHOW = ("fill_tensor", "index_fill", "masked_scatter")
 _GROWS = frozenset(("cat", "stack"))                   # which ask before the memory that is written to is resized
 _OUTAPART = frozenset(("gather", "index_select", "take", "max", "min", "topk", "mode", "median", "nanmedian", *_GROWS))
+ASKED_FIRST = frozenset((              # about elements in one place, before it is resized, as those that go element by element
+    "frexp", "index_select", "logical_xor", "masked_select", "nan_to_num", "nonzero", "outer", "scatter", "scatter_add", "scatter_reduce",
+    "sub", "take"))
 _OUTWHOLE = frozenset(("cumsum", "cumprod", "logcumsumexp", "sort"))               # may write over their operand, not over a part of it
 
 
@@ -113,8 +116,9 @@ def operand_may_overlap(self, other, name):
 def out_memory(operator, result, target, operands):
     """The same for ``out=``; operators that go element by element ask before they resize."""
     pointwise = operator.promote is not None and operator.layout == "pointwise"
-    if pointwise:
+    if pointwise or operator.name.split(".")[0] in ASKED_FIRST:
         no_internal_overlap(target)
+    if pointwise:
         size, full = list(target._spec.size), list(result._spec.size)
         if size != full and any(other is target for other in operands):         # what is read, too, is not resized
             raise RuntimeError(f"output with shape {size} doesn't match the broadcast shape {full}")

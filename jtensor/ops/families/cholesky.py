@@ -48,6 +48,12 @@ def linalg_cholesky(A, *, upper=False, out=None):
     return put_out("linalg_cholesky", made[0], out)
 
 
+@op(name="cholesky.empty", backward="CholeskyBackward0", grad={"self": lambda grad: grad}, **RAW)
+def cholesky_empty(self: Tensor):
+    """That of matrices without elements, whatever their shape."""
+    return jnp.zeros_like(self)
+
+
 @composite(asked=True)
 def cholesky(input, upper=False, *, out=None):
     """The triangular factor of positive-definite matrices.
@@ -60,11 +66,11 @@ def cholesky(input, upper=False, *, out=None):
                     "should be replaced with\nU = torch.linalg.cholesky(A).mH\n"
                     "This transform will produce equivalent results for all valid (symmetric positive definite) inputs.")
     if not input._spec.numel:                                        # PyTorch asks no more of it then
-        return put_out("cholesky", input.new_zeros(input.shape), out)
+        return put_out("cholesky", cholesky_empty(input), out)
     square("cholesky", input)
-    made = factor.cholesky_ex_raw(input, bool(upper))
+    made = factor.cholesky_raw(input, bool(upper))
     checked(made[1], _not_positive("cholesky"))
-    return put_out("cholesky", made[0], out)
+    return put_out("cholesky", made[0], out, copied=True)
 
 
 def _factor_gradient(symmetric, triangle, upper):
@@ -117,7 +123,7 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
             raise RuntimeError(f"{name} should have at least 2 dimensions, but has {t._spec.ndim} dimensions instead")
     fitting("cholesky_solve", input, input2)
     floating("cholesky_solve", input2._spec)
-    return put_out("cholesky_solve", cholesky_solve_raw(input, input2, bool(upper)), out)
+    return put_out("cholesky_solve", cholesky_solve_raw(input, input2, bool(upper)), out, copied=True)
 
 
 def _inverse_factor(grads, self, result0, upper):

@@ -156,10 +156,11 @@ def only_tensors(items, argument=0):
             raise TypeError(f"expected Tensor as element {k} in argument {argument}, but got {type_name(type(t))}")
 
 
-def put_out(name, result, out, apart=(), kernel=None):
+def put_out(name, result, out, apart=(), kernel=None, copied=False):
     """A composite's result written to ``out`` (a tensor, or a tuple of them), which is answered; it may not share memory with ``apart``.
 
-    ``kernel``: who complains of a type to write to, where that is not the composite.
+    ``kernel``: who complains of a type to write to, where that is not the composite. ``copied``: PyTorch computes elsewhere and
+    copies, so that memory which has to grow lies row by row, however the result does.
     """
     if out is None:
         return result
@@ -172,11 +173,11 @@ def put_out(name, result, out, apart=(), kernel=None):
             raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                                "arguments requires grad.")
     for place, (made, target) in enumerate(zip(results, outs, strict=True)):
-        if target._spec.size == made._spec.size:                  # else it is given other memory first
+        if target._spec.size == made._spec.size or name in checks.ASKED_FIRST:         # else it is given other memory first
             checks.no_internal_overlap(target)
         if any(share_memory(target, t) for t in apart):
             raise RuntimeError(checks.PARTIAL)
         checks.out_fits(_Named(kernel or name), made, target, place=place)
     for made, target in zip(results, outs, strict=True):
-        write_out(made, target)
+        write_out(made.contiguous() if copied else made, target)
     return written_type(type(result))(outs) if isinstance(result, tuple) else out

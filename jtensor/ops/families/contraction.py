@@ -132,7 +132,7 @@ def kron(input, other, *, out=None):
     left = unsafe_view(input, [x for size in a for x in (size, 1)])
     right = unsafe_view(other, [x for size in b for x in (1, size)])
     made = unsafe_view(left * right, [x * y for x, y in zip(a, b, strict=True)])
-    return put_out("kron", made, out, (input, other))
+    return put_out("kron", made, out, (input, other), copied=True)
 
 
 @composite(method=False)

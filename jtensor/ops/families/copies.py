@@ -2,6 +2,7 @@
 
 Owns: composites over the public views; their graph is the view's node and a copy's. May not know: tensors as objects.
 """
+from functools import partial
 from operator import index
 
 from ...base import dtypes
@@ -50,11 +51,17 @@ def dsplit(input, indices_or_sections):
     return _pieces(input, rules.dsplit, indices_or_sections)
 
 
+def _no_methods():
+    """The views that are no methods."""
+    from ...tensor.viewing import retyped, shapes
+    return {"alias": shapes.alias, "view_as_real": retyped.view_as_real, "view_as_complex": retyped.view_as_complex}
+
+
 def _copying(name, view, method=False):
     def copy(input, *args, out=None, **kwargs):
         if name == "view_copy" and not input._spec.contiguous and not (args and isinstance(args[0], dtypes.dtype)):
             input = input.contiguous()                       # a copy may have any shape
-        made = getattr(input, view)(*args, **kwargs)
+        made = (getattr(input, view) if hasattr(input, view) else partial(_no_methods()[view], input))(*args, **kwargs)
         if isinstance(made, tuple):
             made = tuple([t.clone(memory_format="contiguous_format") for t in made])
             if out is not None:

@@ -92,6 +92,13 @@ def cholesky_ex_raw(self: Tensor, upper=False):
     return _cholesky(self, upper)
 
 
+@op(name="cholesky_dim.raw", layout="columns", backward="CholeskyBackward0", nondiff=(1,), outputs=("L", "info"),
+    grad={"self": _cholesky_gradient}, **RAW)
+def cholesky_raw(self: Tensor, upper=False):
+    """The same for the older function, whose node has its name."""
+    return _cholesky(self, upper)
+
+
 # -- QR ---------------------------------------------------------------------------------------------------------------
 
 def _reduced(a):

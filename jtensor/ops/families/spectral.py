@@ -315,7 +315,8 @@ def matrix_power(input, n, *, out=None):
         raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
     if s.size[-1] != s.size[-2]:
         raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, but they are {s.size[-2]} by {s.size[-1]} matrices")
-    return put_out("linalg_matrix_power", _power(input, n), out, kernel=None if n in (0, 1) else "linalg_matrix_power.product")
+    return put_out("linalg_matrix_power", _power(input, n), out, kernel=None if n in (0, 1) else "linalg_matrix_power.product",
+                   copied=n == -1)
 
 
 def _power(a, n):

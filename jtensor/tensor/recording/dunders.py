@@ -5,6 +5,7 @@ Owns: which operands they take, and which they leave to NumPy or to the methods.
 import numpy as np
 
 from ...base.dtypes import plain_number
+from ...base.naming import type_name
 from ...ops.registry import REGISTRY
 from .. import dispatch
 from ..calling.overriding import unforeseen
@@ -21,6 +22,8 @@ def binary_dunder(operator, method, dunder):
         return _by_method(method, dunder)
 
     def other_operand(self, other, *defaults):
+        if not isinstance(self, Tensor) and dunder != "__floordiv__":
+            return _of_no_tensor(dunder, self)
         if isinstance(other, Tensor) or type(other) in _KNOWN:
             return dispatch.call(operator, (self, other, *defaults))
         if isinstance(other, _NUMBERS) or arrays and isinstance(other, np.ndarray):
@@ -31,16 +34,25 @@ def binary_dunder(operator, method, dunder):
 
 def _recorder(dunder, *made_of):
     """An operator's recorder under the name of a method, whose operands are called as PyTorch calls them."""
-    made = recorders.recorder(*made_of)
+    made = recorders.recorder(*made_of, method=True)
     code = made.__code__
     made.__code__ = code.replace(co_name=dunder, co_qualname=dunder, co_varnames=("self", "other", *code.co_varnames[2:]))
     made.__name__ = made.__qualname__ = dunder
     return made
 
 
+def _of_no_tensor(dunder, self):
+    """``Tensor.__add__(2, x)``: PyTorch's methods in C refuse, those that it has in Python (``__floordiv__`` works) leave it to others."""
+    if dunder in ("__pow__", "__ipow__", "__rsub__"):
+        return NotImplemented
+    raise TypeError(f"descriptor '{dunder}' for 'torch._C.TensorBase' objects doesn't apply to a '{type_name(type(self))}' object")
+
+
 def product_dunder(method):
     """``a @ b``: the recorder of `mm` where both are matrices, which is what `matmul` comes to; others go to that."""
     def other_operands(self, other):
+        if not isinstance(self, Tensor):
+            return _of_no_tensor("__matmul__", self)
         return method(self, other) if isinstance(other, Tensor) else unforeseen("__matmul__", self, other)
 
     def missed(segment, key, operator, args, positions):
@@ -51,6 +63,8 @@ def product_dunder(method):
 def _by_method(method, dunder):
     """That of an operator of other parameters: tensors and numbers go to the method."""
     def dunder_method(self, other):
+        if not isinstance(self, Tensor) and dunder != "__floordiv__":
+            return _of_no_tensor(dunder, self)
         if isinstance(other, (Tensor, *_NUMBERS)):
             return method(self, _native(other))
         return unforeseen(dunder, self, other)
@@ -85,6 +99,8 @@ def inplace_dunder(operator, method, dunder):
         return _by_method(method, dunder)
 
     def dunder_method(self, other):
+        if not isinstance(self, Tensor):
+            return _of_no_tensor(dunder, self)
         if isinstance(other, Tensor) or type(other) in _KNOWN:
             return operator.write(self, other)
         if isinstance(other, _NUMBERS):
@@ -147,6 +163,8 @@ def _divided(reciprocal):
 
 
 def _inverted(self):
+    if not isinstance(self, Tensor):
+        return _of_no_tensor("__invert__", self)
     if self._spec.dtype.category > 1:
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return self.bitwise_not()
@@ -178,6 +196,11 @@ _TURNED = {"__rpow__": "pow", "__rfloordiv__": "floor_divide", "__rmod__": "rema
 def _turned(function, name, dunder):
     """``number <op> tensor`` for an operator whose operands cannot be exchanged."""
     def turned(self, other):
+        if not isinstance(self, Tensor):
+            try:
+                return function(other, self)
+            except TypeError:
+                return NotImplemented
         if type(other) not in _KNOWN:
             other = plain_number(other)
         if not isinstance(other, (Tensor, *_KNOWN)) or name == "matmul" and not isinstance(other, Tensor):
@@ -200,6 +223,8 @@ def _exchanged(operator, method, dunder):
 
 def _reflected(method, dunder):
     def reflected(self, other):
+        if not isinstance(self, Tensor):
+            return _of_no_tensor(dunder, self)
         if isinstance(other, np.ndarray):               # PyTorch takes an ndarray on the right only
             return NotImplemented
         if type(other) in _KNOWN or isinstance(other, Tensor):

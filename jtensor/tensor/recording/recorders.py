@@ -10,7 +10,7 @@ import functools
 from operator import itemgetter
 
 from ...base import devices
-from ...ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
+from ...ops.operator import Number, Operator, OptTensor, Static, Tensor, TensorOrNumber, Tensors
 from ...trace import tape
 from ...trace.cache.codes import CODES
 from ...trace.tape import LIFTED, LOCAL, TRIE
@@ -194,8 +194,9 @@ def _code(*signature):
     return CODES.compiled(_source(*signature), "<jtensor recorder>")
 
 
-def recorder(operator, general=None, missed=missed):
-    """``f(*arguments in the order of the declaration)``; ``general`` takes the same where a call is not ordinary.
+def recorder(operator, general=None, missed=missed, method=False):
+    """``f(*arguments in the order of the declaration)``; ``general`` takes the same where a call is not ordinary, and, for a ``method``,
+    where the first argument is no tensor.
 
     Users call one that has a ``general`` of its own (`dunders`); the others are called by functions of the library. ``missed``: answers the
     state of a call that this tape has not had here, or None: ``general`` takes it.
@@ -208,7 +209,10 @@ def recorder(operator, general=None, missed=missed):
     turnable = tuple([i for i, p in enumerate(operator.parameters) if p.name in letters])
     scope = _NAMES | templates.defaults_of(operator) | {"operator": operator, "general": general, "caller": caller,
                                                               "missed": remembering(missed, operator)}
-    exec(_code(templates.kinds_of(operator), turnable, operator.outputs is not None, templates.fitted_of(operator)), scope)
+    kinds = templates.kinds_of(operator)
+    if method:
+        kinds = ((Tensor, kinds[0][1]), *kinds[1:])
+    exec(_code(kinds, turnable, operator.outputs is not None, templates.fitted_of(operator)), scope)
     return scope["record"]
 
 
