@@ -97,7 +97,7 @@ class ProcessContext:
             for process in self.processes:
                 if process.is_alive():
                     getattr(process, end)()
-            self._wait(_PATIENCE if patience is None else patience)
+            self._wait(_PATIENCE if patience is None or end == "kill" else patience)        # of the latter it takes but a moment
 
     def _wait(self, seconds):
         over = time.monotonic() + seconds

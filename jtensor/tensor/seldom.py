@@ -219,6 +219,13 @@ def install():
             setattr(Tensor, name, part)
 
 
+def __getattr__(name):
+    """A method by the name that it bears: so pickles find it, which name this room."""
+    if name[:1] != "_" and name in vars(Seldom):
+        return vars(Seldom)[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 READ_ONLY = """_base _version device dtype grad_fn is_cpu is_cuda is_ipu is_leaf is_maia is_meta is_mkldnn is_mps is_mtia is_nested
                is_quantized is_sparse is_sparse_csr is_vulkan is_xla is_xpu itemsize layout name nbytes ndim output_nr retains_grad shape
                H T mH mT""".split()

@@ -174,7 +174,7 @@ def _pdist_gradient(grad, self, p, result):
 def _check_pdist(self, p):
     if self.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {self.ndim}D")
-    if self.dtype.category < 2:
+    if not self.dtype.is_floating_point:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
