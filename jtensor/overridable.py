@@ -141,7 +141,8 @@ def _iterate(self):
 def printed(func):
     """A public function as PyTorch prints it, in which most are not written in Python.
 
-    >>> put_in(vars(Tensor))
+    >>> from jtensor.tensor.calling.overriding import install
+    >>> install()
     >>> printed(Tensor.add), printed(jtensor.special.expit)
     ("<method 'add' of 'torch._C.TensorBase' objects>", '<built-in function special_expit>')
     """

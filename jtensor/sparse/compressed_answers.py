@@ -130,7 +130,7 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
                                "not supported")
         refuse_complex_history(self, "_to_sparse")
         return twin(self)
-    return to_layout(self, layout, blocksize, dense_dim)
+    return to_layout(self, layout, blocksize, dense_dim, "_to_sparse")
 
 
 @answers("sparse_mask")

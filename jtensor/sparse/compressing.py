@@ -16,27 +16,39 @@ from .patterns import host_copy
 from .tensors import is_sparse, of_the_cpu
 
 
-def to_layout(x, layout, blocksize=None, dense_dim=None):
-    """A tensor, dense or sparse, in a compressed layout, which it has (`conversions.check`)."""
-    name = layout.name
+def to_layout(x, layout, blocksize=None, dense_dim=None, asked=None):
+    """A tensor, dense or sparse, in a compressed layout, which it has (`conversions.check`).
+
+    ``asked``: PyTorch's function, where a user has called it: it has no gradient for complex numbers.
+    """
+    name, blocks = layout.name, in_blocks(layout)
     if name == "strided":
         return x.to_dense()
-    if is_compressed(x) and x._layout is layout and blocksize is None:
-        return x
-    if in_blocks(layout):
-        return _to_blocks(x, layout, blocksize, dense_dim or 0 if x.layout.name == "strided" else x.dense_dim())
-    if is_compressed(x) and x.in_blocks:
-        raise RuntimeError(f"sparse_compressed_to_{name}: expected SparseCsr or SparseCsc layout but got {KINDS[x._layout.name]}")
     if is_compressed(x):
-        x = twin(x)
-    elif not is_sparse(x):
-        if x.ndim - (dense_dim or 0) != 2:
-            if x.ndim - (dense_dim or 0) > 2:
-                raise missing("batches of compressed matrices", "a list of matrices")
-            raise IndexError(f"select(): index 1 out of range for tensor of size {[*x.shape, 1]} at dimension 1" if by_rows(layout) else
-                             f"Dimension out of range (expected to be in range of [{-max(x.ndim, 1)}, {max(x.ndim, 1) - 1}], but got 1)")
-        x = x.to_sparse(2)
-    return _of_coordinates(x, layout)
+        if x._layout is layout and (blocksize is None or x._elements.shape[1:3] == _pair(blocksize)):
+            return x
+        if x.in_blocks and not blocks:
+            raise RuntimeError(f"sparse_compressed_to_{name}: expected SparseCsr or SparseCsc layout but got {KINDS[x._layout.name]}")
+    elif not blocks and not is_sparse(x):
+        _check_dims(x, x.ndim - (dense_dim or 0), layout)
+    if asked is not None:
+        refuse_complex_history(x, asked)
+    if blocks:
+        return _to_blocks(x, layout, _pair(blocksize), dense_dim or 0 if x.layout.name == "strided" else x.dense_dim())
+    return _of_coordinates(twin(x) if is_compressed(x) else x if is_sparse(x) else x.to_sparse(2), layout)
+
+
+def _pair(blocksize):
+    return (blocksize,) * 2 if isinstance(blocksize, int) else tuple(blocksize)
+
+
+def _check_dims(x, count, layout):
+    """Whether a dense tensor with so many dimensions that become sparse is a matrix."""
+    if count > 2:
+        raise missing("batches of compressed matrices", "a list of matrices")
+    if count < 2:
+        raise IndexError(f"select(): index 1 out of range for tensor of size {[*x.shape, 1]} at dimension 1" if by_rows(layout) else
+                         f"Dimension out of range (expected to be in range of [{-max(x.ndim, 1)}, {max(x.ndim, 1) - 1}], but got 1)")
 
 
 def _of_coordinates(x, layout):
@@ -61,7 +73,7 @@ def _of_lines(layout, line, across, count, values, size):
 
 
 def _to_blocks(x, layout, blocksize, dense_dim):
-    height, width = (blocksize,) * 2 if isinstance(blocksize, int) else blocksize
+    height, width = blocksize
     dense = x.to_dense()
     if dense.ndim != 2 + dense_dim:
         raise missing("batches of compressed matrices", "a list of matrices")
@@ -81,8 +93,7 @@ def in_layout(self, name, blocksize, dense_dim):
     """A tensor, dense or sparse, in the layout of this name."""
     layout = getattr(jtensor, name)
     conversions.check("to_" + name, self, layout, blocksize, dense_dim)
-    refuse_complex_history(self, "_to_" + name)
-    return to_layout(self, layout, blocksize, dense_dim)
+    return to_layout(self, layout, blocksize, dense_dim, "_to_" + name)
 
 
 def _converting(name, blocks):

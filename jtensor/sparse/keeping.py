@@ -328,10 +328,8 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
         layout, sparse_dim = sparse_dim, None
     if layout is not None or blocksize is not None or dense_dim is not None:
         conversions.check("to_sparse", self, layout or jtensor.sparse_coo, blocksize, dense_dim)
-    if layout is not None or not is_sparse(self):
-        refuse_complex_history(self, "_to_sparse")
     if layout is not None and layout is not jtensor.sparse_coo:
-        return compressing.to_layout(self, layout, blocksize, dense_dim)
+        return compressing.to_layout(self, layout, blocksize, dense_dim, "_to_sparse")
     if is_sparse(self):
         if sparse_dim not in (None, self._pattern.sparse_dim):
             raise RuntimeError("to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_dim() is not supported")
@@ -340,6 +338,7 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
     if not 0 <= count <= self.ndim or count == 0 and self.ndim:
         raise RuntimeError("dense_to_sparse: sparse_dim argument must be in " + (
             f"[0,{self.ndim}] range, but {count} is given" if count else ">0 when self.dim()>0"))
+    refuse_complex_history(self, "_to_sparse")
     host = np.asarray(host_copy(of_the_cpu(self).detach(), "to_sparse"))
     there = host != 0
     if there.ndim > count:

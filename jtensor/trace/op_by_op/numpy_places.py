@@ -50,14 +50,15 @@ def _add_at(made, where, what):
             MANY <= rows.size and WIDE * rows.size <= what.size):
         np.add.at(made, where, what)
         return
-    places, what = rows.reshape(-1), what.reshape(rows.size, *made.shape[1:])
+    places = rows.reshape(-1)
     order = np.argsort(places, kind="stable")
     sorted_ = places[order]
     begins = np.flatnonzero(np.concatenate(([True], sorted_[1:] != sorted_[:-1])))
     counts = np.diff(begins, append=len(order))
     if counts.max() > OFTEN:
-        np.add.at(made, where, what.reshape(*rows.shape, *made.shape[1:]))
+        np.add.at(made, where, what)
         return
+    what = what.reshape(rows.size, *made.shape[1:])
     for turn in range(counts.max()):
         of_turn = order[begins[counts > turn] + turn]
         made[places[of_turn]] += what[of_turn]
