@@ -91,49 +91,35 @@ def no_partial_overlap(self, other):
         raise RuntimeError(PARTIAL)
 
 
-APART = ("index_put", "index_copy", "index_add", "index_reduce", "scatter", "scatter_add", "scatter_reduce", "put")
-_ASKED_BEFORE = ("index_put.mask", "index_put.mask_number")
-_ANYHOW = ("fill_tensor", "index_fill", "masked_scatter")
-_GROWS = frozenset(("cat", "stack"))                   # which ask before the memory that is written to is resized
-_OUTAPART = frozenset(("gather", "index_select", "take", "max", "min", "topk", "mode", "median", "nanmedian", *_GROWS))
-ASKED_FIRST = frozenset((              # about elements in one place, before it is resized, as those that go element by element
-    "frexp", "index_select", "logical_xor", "masked_select", "nan_to_num", "nonzero", "outer", "scatter", "scatter_add", "scatter_reduce",
-    "sub", "take"))
-_OUTWHOLE = frozenset(("cumsum", "cumprod", "logcumsumexp", "sort"))               # may write over their operand, not over a part of it
-
-
-def operand_may_overlap(self, other, name):
+def operand_may_overlap(self, other, operator):
     """Refuses an operand of an in-place operator that shares memory with what is written: some, or for writes by index any of it."""
-    if name in _ASKED_BEFORE or name != "copy" and resolved_first(self, other):
+    quirks = operator.quirks
+    if quirks.asked_before or operator.name != "copy" and resolved_first(self, other):
         return
-    name = name.split(".")[0]
-    if name in APART:
+    if quirks.apart:
         no_overlap(self, other)
-    elif other is not self and name not in _ANYHOW:
+    elif other is not self and not quirks.anyhow:
         no_partial_overlap(self, other)
 
 
 def out_memory(operator, result, target, operands):
     """The same for ``out=``; operators that go element by element ask before they resize."""
+    quirks = operator.quirks
     pointwise = operator.promote is not None and operator.layout == "pointwise"
-    if pointwise or operator.name.split(".")[0] in ASKED_FIRST:
+    if pointwise or quirks.out_asked_first:
         no_internal_overlap(target)
     if pointwise:
         size, full = list(target._spec.size), list(result._spec.size)
         if size != full and any(other is target for other in operands):         # what is read, too, is not resized
             raise RuntimeError(f"output with shape {size} doesn't match the broadcast shape {full}")
-    elif tuple(target._spec.size) != tuple(result._spec.size) and operator.name not in _GROWS:
+    elif tuple(target._spec.size) != tuple(result._spec.size) and not quirks.out_grows:
         return
-    name = operator.name.split(".")[0].split("_dim")[0]
     for other in operands:
         if other._storage is not target._storage or resolved_first(target, other):
             continue
-        if operator.promote is not None and operator.name not in _GROWS:
-            if other is not target:
-                no_partial_overlap(target, other)
-        elif name in _OUTAPART:
+        if quirks.out_apart:
             no_overlap(target, other)
-        elif name in _OUTWHOLE and other is not target:
+        elif other is not target and (quirks.out_whole or operator.promote is not None):
             no_partial_overlap(target, other)
 
 
@@ -174,7 +160,7 @@ def apart(target, other):
 
 
 def apart_or_same(target, other):
-    """The same where the two may also be one geometry, as all but writes by index (`APART`) allow."""
+    """The same where the two may also be one geometry, as all but writes by index allow."""
     return target._spec is other._spec and target._offset == other._offset or apart(target, other)
 
 

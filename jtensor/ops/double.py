@@ -28,34 +28,8 @@ def parts(plan, needs):
     return found
 
 
-# Inputs that the double backward saves though it does not always read them: the formula's last operator is differentiated by them.
-KEPT = {"abs": ("self",), "pow_Tensor_Scalar": ("self",), "hardtanh": ("self",), "leaky_relu": ("self",), "hardshrink": ("self",),
-        "softshrink": ("self",), "threshold": ("self",), "mse_loss": ("self", "target")}
-# Inputs of which the formula computes something first, which is what it saves: they may be written to after that.
-COMPUTED = {"log1p": ("self",), "log2": ("self",), "log10": ("self",), "var_dims": ("self",), "logaddexp": ("self", "other"),
-            "addcmul": ("tensor1", "tensor2"),
-            "binary_cross_entropy_with_logits": ("self", "target", "weight", "pos_weight")}
-
-
-# Operators whose formula multiplies the gradient by what it has computed of the inputs or the result: by that product's other factor, as it
-# was, the second backward multiplies again. Formulas of several operations are in `tensor.replaying.differentiated`.
-FACTOR_COMPUTED = frozenset((
-    "abs", "pow_Tensor_Scalar", "pow_Tensor_Number", "pow_Scalar", "sin", "cos", "tan", "sinh", "cosh", "reciprocal", "expm1",
-    "sinc", "mish", "log_sigmoid", "linalg_vector_norm"))
-
-
-# Backwards that PyTorch does not differentiate again: the operators that have them, and what PyTorch calls them. The error names the first
-# kind by its function in C++, the second by its entry among the derivatives.
-NO_DERIVATIVE = {
-    "hardsigmoid": "aten::hardsigmoid_backward", "multi_margin_loss": "aten::multi_margin_loss_backward",
-    "multilabel_margin_loss": "aten::multilabel_margin_loss_backward", "_ctc_loss": "aten::_ctc_loss_backward",
-    "_scaled_dot_product_flash_attention_for_cpu": "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
-    "cdist.raw": "_cdist_backward", "pdist": "_pdist_backward"}
-
-
-def positions_named(plan, codes, table):
-    """Which of ``codes`` are inputs that a table of the above names for the plan's operator."""
-    names = table.get(plan.operator.name, ())
+def positions_named(plan, codes, names):
+    """Which of ``codes`` are inputs among ``names`` of parameters."""
     return tuple([k for k, code in enumerate(codes) if code >= 0 and parameter_at(plan, code) in names]) if names else ()
 
 
@@ -68,22 +42,12 @@ def passed_on(plan, needs):
     return found
 
 
-_CONSTANT_IF = {"AsStridedBackward0": lambda plan: 0 in plan.outputs[0].shape,
-                "repeat.raw": lambda plan: 0 in plan.notes.template[1], "sgn": lambda plan: not plan.inputs[0].dtype.is_complex,
-                "angle": lambda plan: not plan.inputs[0].dtype.is_complex,
-                "pow_Tensor_Scalar": lambda plan: plan.notes.template[1] == 0}
-
-
-# Operators that hand the gradient on to what they add to.
-_ACCUMULATES = frozenset(("index_put.raw", "put.raw"))
-
-
 def _double_name(plan, at):
     operator = plan.operator
-    if operator.name in _ACCUMULATES and not at and plan.notes.template[operator.by_name["accumulate"]]:
+    if operator.quirks.accumulates and not at and plan.notes.template[operator.by_name["accumulate"]]:
         return PASSED_ON
     declared = operator.double
-    if operator.name in _CONSTANT_IF and _CONSTANT_IF[operator.name](plan):
+    if operator.quirks.constant_if is not None and operator.quirks.constant_if(plan):
         return CONSTANT
     if type(declared) is dict:
         declared = declared.get(parameter_at(plan, at))

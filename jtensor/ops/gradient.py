@@ -7,10 +7,11 @@ May not know: tensors, graph nodes.
 from ..trace import plan as plans
 from ..trace.spec import Spec, of_aval, spec
 from . import saves
-from .double import CHOOSES, KEPT, parameter_at, parts, positions_named
+from .double import CHOOSES, parameter_at, parts, positions_named
 from .layout import pointwise
 from .operator import Operator
 from .pullback import by_formulas, by_joining, by_vjp, touches, whole
+from .quirks import NONE
 
 
 class GradientOperator:
@@ -20,7 +21,7 @@ class GradientOperator:
     inverse = None
     grad = saves = outputs = None
     nondiff = frozenset()
-    layout, promote = "contiguous", None
+    layout, promote, quirks = "contiguous", None, NONE
 
     def __init__(self, name):
         self.name, self.backward, self.key, self.node_class, self.double = name, name, name, None, name
@@ -70,20 +71,16 @@ def backward_plan(plan, needs, defined):
         found.spec = found.specs[0] if len(outputs) == 1 else None
         found.differentiable = tuple(a.dtype.differentiable for a in outputs)
         found.notes = len(defined)
-        found.kept = tuple([len(defined) + k for k in positions_named(plan, codes, KEPT)])
+        found.kept = tuple([len(defined) + k for k in positions_named(plan, codes, operator.quirks.kept)])
         if plan.elementwise and len({a.shape for a in (*plan.inputs, *plan.outputs)} - {()}) == 1:
             found.elementwise = "vjp", plan.elementwise, tuple([(a.dtype, a.shape == ()) for a in plan.inputs]), needs, defined
         plan.vjps[key] = found
     return found
 
 
-# PyTorch's formulas of these do not take the real part for a real tensor, and it refuses the gradient.
-_KEEP_COMPLEX = frozenset(("fill_tensor", "masked_fill.Tensor", "index_fill.Tensor", "where_self", "where_method", "index_put.mask"))
-
-
 def stays_complex(plan, needs):
     """Those of ``needs``, real, whose gradient PyTorch computes as a complex number, and then refuses."""
-    if plan.operator.name not in _KEEP_COMPLEX or not plan.outputs[0].dtype.is_complex:
+    if not plan.operator.quirks.keeps_complex or not plan.outputs[0].dtype.is_complex:
         return ()
     return tuple([at for at in needs if not plan.inputs[at].dtype.is_complex])
 
@@ -101,24 +98,13 @@ def _refuse(plan, needs):
 
 # -- how gradients lie -------------------------------------------------------------------------------------------------
 
-# Reductions and copies whose gradient lies as what it is computed of.
-_BY_ELEMENTS = frozenset(("prod_all", "prod_dim", "var_dims", "std_dims", "linalg_vector_norm", "amax", "amin", "aminmax", "logsumexp",
-                          "nansum_dim", "dist", "flip.raw", "_to_copy"))
-# What is saved comes before the gradient in these formulas: it decides where the two lie differently.
-SAVED_FIRST = frozenset(("relu", "threshold", "leaky_relu", "clamp_Scalar", "clamp_Tensor", "clamp_min_Scalar", "clamp_min_Tensor",
-                          "clamp_max_Scalar", "clamp_max_Tensor", "erf", "erfinv", "angle", "maximum", "minimum", "where_self",
-                          "where_method", "pow_Tensor_Tensor", "leaky_relu.result"))
-# Gradients that PyTorch makes as zeros like the input, to write into.
-_LIKE_INPUT = frozenset(("masked_select.raw", "take.raw"))
-
-
 def lie_plainly(plan):
     """Whether the gradients are contiguous if those that arrive are."""
     found = plan.vjps.get("plain")
     if found is None:
         operator = plan.operator
         by_elements = isinstance(operator, Operator) and operator.name != "copy" and (
-            operator.promote is not None or operator.layout == "like" or operator.name in _BY_ELEMENTS)
+            operator.promote is not None or operator.layout == "like" or operator.quirks.by_elements)
         plain = by_elements and all(s.contiguous for s in (*plan.notes.specs, *plan.specs)) and not (
             operator.name == "_to_copy" and plan.specs[0].numel == 1)           # whose strides may be any, and are kept
         found = plan.vjps["plain"] = True if plain else False if by_elements else ALWAYS
@@ -138,12 +124,12 @@ def elementwise(plan, needs, backward, codes, grads):
     if found is None:
         operator = plan.operator
         operands = [plan.notes.specs[c] if c >= 0 else plan.specs[~c] for c in codes]
-        operands = [*operands, *grads] if operator.name in SAVED_FIRST else [*grads, *operands]
+        operands = [*operands, *grads] if operator.quirks.saved_first else [*grads, *operands]
         found = []
         for at, a in zip(needs, backward.outputs, strict=True):
             shape = tuple(a.shape)
             own = [(shape, s.stride) for s in operands if tuple(s.size) == shape]
-            by_elements = operator.name in _BY_ELEMENTS or shape == tuple(plan.outputs[0].shape) and (at == 0 or bool(operator.promote))
+            by_elements = operator.quirks.by_elements or shape == tuple(plan.outputs[0].shape) and (at == 0 or bool(operator.promote))
             lying = pointwise(shape, own) if own and by_elements else None
             if operator.name == "_to_copy" and own and grads[0].dense:         # a copy, which keeps strides that do not matter, too
                 lying = grads[0].stride
@@ -168,6 +154,6 @@ def _lying(plan, at, a):
         return plan.notes
     if getattr(plan.operator, "flipped", None) is not None and at in columns(plan):
         return spec(a.shape, (1, a.shape[0]), a.dtype, a.device)
-    if plan.operator.name in _LIKE_INPUT and plan.notes.specs[at].dense:
+    if plan.operator.quirks.like_input and plan.notes.specs[at].dense:
         return spec(a.shape, plan.notes.specs[at].stride, a.dtype, a.device)
     return of_aval(a)

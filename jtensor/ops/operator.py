@@ -19,6 +19,7 @@ May not know: tensors as objects, storages, the tape.
 """
 import inspect
 
+from .quirks import NONE
 from .registry import REGISTRY
 
 # -- what a parameter is ----------------------------------------------------------------------------------------------
@@ -94,11 +95,12 @@ class Operator:
     sync       the body runs on concrete NumPy arrays, because its output shapes depend on the data (nonzero, unique), or because NumPy
                or SciPy has it. Inside of `vmap` it is refused, or runs slice by slice if this is "slices".
     outputs    field names: a named tuple torch.return_types.<name> is answered.
+    quirks     what else PyTorch's implementation shows (`ops.quirks`).
     """
 
     def __init__(self, body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync, outputs, name,
                  method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped, check_inplace=None, unrounded=(),
-                 on_host=None, fits=None):
+                 on_host=None, fits=None, quirks=NONE):
         self.body, self.name = body, name or body.__name__
         self.promote, self.layout, self.saves, self.check = promote, layout, saves, check
         self.nondiff = frozenset(nondiff)
@@ -108,7 +110,7 @@ class Operator:
         self.sync, self.outputs, self.promoted, self.double = sync, outputs, promoted, double
         self.moves, self.inverse, self.overwrites = moves, inverse, overwrites
         self.flipped, self.unrounded, self.on_host = flipped, frozenset(unrounded), on_host
-        self.fits = fits or {}
+        self.fits, self.quirks = fits or {}, quirks
         self.letters = None
         self.node_class = None               # of the graph's nodes, made by the room above
         self.by_result = None                # the operator that stands for this one in place: the gradient is made of the result
@@ -172,7 +174,7 @@ RAW = {"function": False, "method": False}         # for the declaration of an o
 
 def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=(), inplace=False, out=False, function=True, method=True,
        backward=None, sync=False, outputs=None, name=None, method_name=None, promoted=None, double=None, moves=False, result_dtype=None,
-       inverse=None, overwrites=False, flipped=None, check_inplace=None, unrounded=(), on_host=None, fits=None):
+       inverse=None, overwrites=False, flipped=None, check_inplace=None, unrounded=(), on_host=None, fits=None, quirks=NONE):
     """Declares the decorated body as an operator and registers it; answers the `Operator`. See the class for the fields."""
     if layout is None:
         layout = "pointwise" if promote else "contiguous"
@@ -180,7 +182,7 @@ def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=
     def declare(body):
         operator = Operator(body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync,
                             outputs, name, method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped,
-                            check_inplace, unrounded, on_host, fits)
+                            check_inplace, unrounded, on_host, fits, quirks)
         REGISTRY.add(operator)
         return operator
     return declare

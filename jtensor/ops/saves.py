@@ -39,28 +39,12 @@ def only_for(plan, code):
     return [at for at in range(len(plan.inputs)) if touches(where.get(readers[0]), (at,))]
 
 
-# Inputs that may not require a gradient, though they are floating-point numbers: {operator: (PyTorch's function, parameters)}.
-_NEVER_NEEDED = {
-    "soft_margin_loss": ("soft_margin_loss", ("target",)), "binary_cross_entropy": ("binary_cross_entropy", ("weight",)),
-    "binary_cross_entropy_with_logits": ("binary_cross_entropy_with_logits", ("weight", "pos_weight")),
-    "nll_loss": ("nll_loss_forward", ("weight",)), "nll_loss2d": ("nll_loss2d_forward", ("weight",)),
-    "multi_margin_loss": ("multi_margin_loss", ("weight",)),
-    "native_batch_norm.raw": ("native_batch_norm", ("running_mean", "running_var")),
-    "fractional_max_pool2d": ("fractional_max_pool2d", ("random_samples",)),
-    "fractional_max_pool3d": ("fractional_max_pool3d", ("random_samples",))}
-
-
-# Operators that PyTorch differentiates where their result is real: {operator: PyTorch's function}. Of one that writes it does not ask.
-_REAL_ONLY = {"select_scatter": "select_scatter", "slice_scatter": "slice_scatter", "nan_to_num": "nan_to_num", "silu": "silu",
-              "scatter_reduce.raw": "scatter_reduce", "geqrf.raw": "geqrf", "embedding.raw": "embedding", "trilinear.raw": "_trilinear",
-              "normal_of_mean": "normal", "normal_of_std": "normal", "normal_of_both": "normal"}
-
-
 def _refuse(plan, needs):
-    name = plan.operator.name
-    if name in _REAL_ONLY and plan.outputs[0].dtype.is_complex and plan.key[0] == plan.operator.key:
-        raise real_only(_REAL_ONLY[name])
-    function, parameters = _NEVER_NEEDED.get(plan.operator.name, ("", ()))
+    """Raises for a gradient that PyTorch's function does not have."""
+    quirks = plan.operator.quirks
+    if quirks.real_only and plan.outputs[0].dtype.is_complex and plan.key[0] == plan.operator.key:
+        raise real_only(quirks.real_only)
+    function, parameters = quirks.never_needed
     for name in parameters:
         if touches(plan.notes.where.get(name), needs):
             raise RuntimeError(f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot have "

@@ -13,6 +13,7 @@ from ..ops.families.gammas import _standard_gamma_grad
 from ..ops.families.numeric import no_derivative
 from ..ops.operator import Tensor as TensorKind
 from ..ops.operator import op
+from ..ops.quirks import NONE, Quirks
 from ..tensor import looking
 from ..tensor.dispatch import write_out
 from ..tensor.lifted.duals import has_tangent
@@ -24,28 +25,29 @@ from .fills import bernoulli_, check_probabilities, normal_
 from .placing import drawn, memory_order, target, undrawn
 
 
-def _result(name, backward, grad=None, nondiff=("values",)):
+def _result(name, backward, grad=None, nondiff=("values",), quirks=NONE):
     """The operator that gives drawn numbers the history of the tensor they were drawn for: its gradient is zero, or refused."""
     extra = {"grad": grad} if grad else {"saves": (), "double": "-"}
 
-    @op(layout="contiguous", nondiff=nondiff, name=name, backward=backward, function=False, method=False, **extra)
+    @op(layout="contiguous", nondiff=nondiff, name=name, backward=backward, function=False, method=False, quirks=quirks, **extra)
     def result(self: TensorKind, values: TensorKind):
         return values
     return result
 
 
+_REAL_ONLY = Quirks(real_only="normal")
 _BERNOULLI = _result("bernoulli_of", "BernoulliBackward0")
 _BERNOULLI_P = _result("bernoulli_p_of", "NotImplemented", no_derivative("bernoulli", "self"))
 _POISSON = _result("poisson_of", "PoissonBackward0")
-_MEAN = _result("normal_of_mean", "NormalBackward1")
-_STD = _result("normal_of_std", "NormalBackward2")
+_MEAN = _result("normal_of_mean", "NormalBackward1", quirks=_REAL_ONLY)
+_STD = _result("normal_of_std", "NormalBackward2", quirks=_REAL_ONLY)
 _BINOMIAL = _result("binomial_of", "NotImplemented", no_derivative("binomial", "self"))
 _GAMMA = _result("standard_gamma_of", "StandardGammaBackward0", lambda grad, self, result: grad * _standard_gamma_grad.body(self, result))
 _DIRICHLET = _result("dirichlet_of", "NotImplemented", no_derivative("_sample_dirichlet", "self"))
 
 
 @op(layout="contiguous", saves=(), nondiff=("values",), name="normal_of_both", backward="NormalBackward3", function=False, method=False,
-    double="-")
+    double="-", quirks=_REAL_ONLY)
 def _both(self: TensorKind, std: TensorKind, values: TensorKind):
     return values
 

@@ -174,12 +174,8 @@ def _unrecorded(plan, tensors):
     if not all(t._auto is not None and t._auto.inference for t in tensors):
         return False
     operator = plan.operator
-    return not isinstance(operator, Operator) or operator.name not in _INTO_ORDINARY and (
+    return not isinstance(operator, Operator) or not operator.quirks.into_ordinary and (
         operator.name.endswith("_Scalar") or not any(is_number(operator, plan.notes, name) for name in plan.notes.where))
-
-
-# Operators that PyTorch has make an ordinary tensor, of zeros or nothing, and write to that, which autograd hears of.
-_INTO_ORDINARY = frozenset(("clone", "contiguous_copy", "_to_copy", "sort_dim.default", "sort_dim.stable", "diag_embed", "constant_pad_nd"))
 
 
 def _way_to_make(plan, needs):
@@ -190,7 +186,7 @@ def _way_to_make(plan, needs):
         needs = tuple([at for at in needs if at not in blocked])
     cls = node_type(plan.operator)
     if not any(plan.differentiable):
-        if needs and 0 not in plan.operator.nondiff and plan.operator.name not in QUIET:
+        if needs and 0 not in plan.operator.nondiff and not plan.operator.quirks.quiet_made:
             cls = None                      # of integers there is no history, though tensors of them that were written to can have one
         needs = ()
     found = plan.nodes[asked] = needs, cls, saves.codes(plan, needs) if needs else ()
@@ -291,9 +287,6 @@ def _code(count, given, needs, codes, saves_any):
     scope = {}
     exec(CODES.compiled(text, "<jtensor node>"), scope)
     return scope["make"].__code__
-
-
-QUIET = frozenset(("_to_copy", "floor_divide_Tensor", "heaviside"))            # operators whose integers PyTorch knows to have no history
 
 
 def save(code, tensors, outs, originals=None):

@@ -27,7 +27,7 @@ FUNCTIONS = {}
 def derive(operator, name, first="input", inplace=False):
     """A Python function for an operator: its recorder, or writer; `call` for ``out=``."""
     if first == "input":
-        first = _FIRST.get(operator.name, first)
+        first = operator.quirks.first or first
     parameters = [(first if at == 0 else p.name, p.default, p.keyword_only) for at, p in enumerate(operator.parameters)]
     form = Form([(n, d) for n, d, named in parameters if not named], [(n, d) for n, d, named in parameters if named])
     given = ", ".join([f"p{at}" for at in range(len(form.positional))] + [f"k{at}" for at in range(len(form.named))])
@@ -42,11 +42,6 @@ def derive(operator, name, first="input", inplace=False):
     function = written(form, name, called, {"_op": operator, "_call": call, "_call_inplace": call_inplace, "_Tensor": Tensor})
     function.__doc__ = operator.__doc__
     return function
-
-
-# Functions whose first argument PyTorch does not call ``input``.
-_FIRST = {"cat": "tensors", "stack": "tensors", "complex": "real", "polar": "abs", **dict.fromkeys((
-    "special_airy_ai", "special_scaled_modified_bessel_k0", "special_scaled_modified_bessel_k1", "special_spherical_bessel_j0"), "x")}
 
 
 def install():

@@ -12,6 +12,7 @@ from ...base import dtypes
 from .. import layout
 from ..fitting import number_fits
 from ..operator import Number, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .numeric import cast_like, floats_only, is_complex, refuses, wide, wrap_dim
 from .rectifiers import falls_nowhere
@@ -164,7 +165,7 @@ def _log_sigmoid_gradient(grad, self):
 
 
 @op("numeric", name="log_sigmoid", backward="LogSigmoidBackward0", function=False, method=False, out=True,
-    grad=_log_sigmoid_gradient, check=floats_only("log_sigmoid_cpu"))
+    grad=_log_sigmoid_gradient, check=floats_only("log_sigmoid_cpu"), quirks=Quirks(factor=True))
 def log_sigmoid(self: Tensor):
     """``log(sigmoid(input))`` without underflow on the way."""
     return _log_sigmoid(self)
@@ -194,7 +195,8 @@ def _silu_gradient(grad, self):
     return grad * jnp.conj(s * (1 + self * (1 - s)))
 
 
-@op("numeric", grad=_silu_gradient, check=refuses("silu_cpu", "integral", "bool"), **_INTERNAL, double="MulBackward0")
+@op("numeric", grad=_silu_gradient, check=refuses("silu_cpu", "integral", "bool"), **_INTERNAL, double="MulBackward0",
+    quirks=Quirks(real_only="silu"))
 @wide
 def silu(self: Tensor):
     """``input * sigmoid(input)``."""
@@ -211,7 +213,7 @@ def _softened(x):
     return jnp.where(x > 20, x, jnp.log1p(jnp.exp(jnp.minimum(x, 20))))
 
 
-@op("numeric", grad=_mish_gradient, check=floats_only("mish_cpu"), **_INTERNAL, double="MulBackward0")
+@op("numeric", grad=_mish_gradient, check=floats_only("mish_cpu"), **_INTERNAL, double="MulBackward0", quirks=Quirks(factor=True))
 @wide
 def mish(self: Tensor):
     """``input * tanh(softplus(input))``."""

@@ -12,6 +12,7 @@ from ...base import dtypes
 from ...trace.plan import is_particular
 from ...views.rules import wrap_dim
 from ..operator import Tensor, op
+from ..quirks import Quirks
 from .numeric import NARROW, not_implemented
 from .pool import lowest, to_positions
 
@@ -179,7 +180,7 @@ def _check_fractional(n):
 
 def _fractional(n):
     @op(name=f"fractional_max_pool{n}d", method=False, function=False, backward=f"FractionalMaxPool{n}DBackward0",
-        check=_check_fractional(n), nondiff=(1,),
+        check=_check_fractional(n), nondiff=(1,), quirks=Quirks(never_needed=(f"fractional_max_pool{n}d", ("random_samples",))),
         grad={"self": lambda grads, self, result1: to_positions(grads[0], result1, self.shape, n)})
     def fractional_max_pool(self: Tensor, kernel_size, output_size, random_samples: Tensor):
         """The maxima of windows at places that random samples choose, and their positions."""

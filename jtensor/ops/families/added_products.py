@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from ...base import dtypes
 from ..operator import Number, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .arithmetic import check_factor
 from .composing import check_expand, conj_times, times
@@ -70,7 +71,7 @@ def _check_addmm(self, mat1, mat2, beta, alpha, fits=check_expand):
     double={"self": "=", "mat1": "MmBackward0", "mat2": "MmBackward0"}, backward="AddmmBackward0", function=False, method=False, grad={
         "self": lambda grad, beta: conj_times(grad, beta),
         "mat1": lambda grad, mat2, alpha, flips: conj_times(flipped_left(grad, mat2, flips), alpha),
-        "mat2": lambda grad, mat1, alpha, flips: conj_times(flipped_right(grad, mat1, flips), alpha)})
+        "mat2": lambda grad, mat1, alpha, flips: conj_times(flipped_right(grad, mat1, flips), alpha)}, quirks=Quirks(ends_in_view=True))
 def addmm_flipped(self: Tensor, mat1: Tensor, mat2: Tensor, flips, *, beta: Number = 1, alpha: Number = 1):
     """`addmm` of operands of which some lie transposed in memory."""
     product = flipped_of(mat1, mat2, flips, True)
@@ -82,7 +83,7 @@ def addmm_flipped(self: Tensor, mat1: Tensor, mat2: Tensor, flips, *, beta: Numb
     flipped=(addmm_flipped, {"mat1": "a", "mat2": "b"}), grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "mat1": lambda grad, mat2, alpha: conj_times(mm_left(grad, mat2), alpha),
-    "mat2": lambda grad, mat1, alpha: conj_times(mm_right(grad, mat1), alpha)})
+    "mat2": lambda grad, mat1, alpha: conj_times(mm_right(grad, mat1), alpha)}, quirks=Quirks(ends_in_view=True))
 def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1):
     """``beta * input + alpha * (mat1 @ mat2)`` for matrices; ``input`` is expanded to the product's shape.
 
@@ -107,7 +108,7 @@ def _check_addmv(self, mat, vec, beta, alpha, fits=None):
     "self": lambda grad, beta: conj_times(grad, beta),
     "mat": lambda grad, vec, alpha: conj_times(outer_of(grad, jnp.conj(vec)), alpha),
     "vec": lambda grad, mat, alpha: conj_times(contract(jnp.conj(mat), grad, ((0,), (0,))), alpha)},
-    double={"self": "=", "mat": "MulBackward0", "vec": "MvBackward0"})
+    double={"self": "=", "mat": "MulBackward0", "vec": "MvBackward0"}, quirks=Quirks(ends_in_view=True))
 def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1):
     """``beta * input + alpha * (mat @ vec)``.
 
@@ -134,7 +135,8 @@ def _check_addbmm(self, batch1, batch2, beta, alpha):
 @op(inplace=True, out=True, check=_check_addbmm, fits=_WIDE, grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "batch1": lambda grad, batch2, alpha: conj_times(jnp.moveaxis(contract(grad, jnp.conj(batch2), ((1,), (2,))), 0, 1), alpha),
-    "batch2": lambda grad, batch1, alpha: conj_times(contract(jnp.conj(batch1), grad, ((1,), (0,))), alpha)})
+    "batch2": lambda grad, batch1, alpha: conj_times(contract(jnp.conj(batch1), grad, ((1,), (0,))), alpha)},
+    quirks=Quirks(ends_in_view=True))
 def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1):
     """``beta * input + alpha * sum(batch1[i] @ batch2[i])``.
 
@@ -167,7 +169,7 @@ def _check_baddbmm(self, batch1, batch2, beta, alpha, fits=None):
     "self": lambda grad, beta: conj_times(grad, beta),
     "batch1": lambda grad, batch2, alpha: conj_times(bmm_left(grad, batch2), alpha),
     "batch2": lambda grad, batch1, alpha: conj_times(bmm_right(grad, batch1), alpha)},
-    double={"self": "=", "batch1": "BmmBackward0", "batch2": "BmmBackward0"})
+    double={"self": "=", "batch1": "BmmBackward0", "batch2": "BmmBackward0"}, quirks=Quirks(ends_in_view=True))
 def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1):
     """``beta * input + alpha * bmm(batch1, batch2)``.
 

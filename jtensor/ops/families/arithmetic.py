@@ -10,6 +10,7 @@ from ...base import dtypes
 from ..build import broadcast_shapes
 from ..layout import operand, pointwise
 from ..operator import Number, Tensor, TensorOrNumber, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import conj_times, is_number, is_one, times
 from .numeric import cast, cast_like, common_dtype, is_complex, not_implemented, wide, widened
@@ -194,7 +195,7 @@ def _check_addcmul(self, tensor1, tensor2, value):
     grad={"self": lambda grad: grad,
           "tensor1": lambda grad, tensor2, value: grad * conj(times(tensor2, value)),
           "tensor2": lambda grad, tensor1, value: grad * conj(times(tensor1, value))},
-    double={"self": "=", "tensor1": "MulBackward0", "tensor2": "MulBackward0"})
+    double={"self": "=", "tensor1": "MulBackward0", "tensor2": "MulBackward0"}, quirks=Quirks(computed=("tensor1", "tensor2")))
 @wide
 def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1):
     """``input + value * tensor1 * tensor2``.

@@ -7,6 +7,7 @@ import math
 import jax.numpy as jnp
 
 from ..operator import OptTensor, Tensor, op
+from ..quirks import Quirks
 from .contracting import contract
 from .numeric import NARROW
 
@@ -57,7 +58,8 @@ def _value(grads, query, key, value, attn_mask, result0, result1, is_causal, sca
 
 
 @op(name="_scaled_dot_product_flash_attention_for_cpu", backward="ScaledDotProductFlashAttentionForCpuBackward0", function=False,
-    method=False, layout="like", nondiff=("attn_mask", 1), grad={"query": _query, "key": _key, "value": _value})
+    method=False, layout="like", nondiff=("attn_mask", 1), grad={"query": _query, "key": _key, "value": _value},
+    quirks=Quirks(no_derivative="aten::_scaled_dot_product_flash_attention_for_cpu_backward"))
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: OptTensor, is_causal, scale):
     """(the attention's result, which lies as the query does, the logarithm of each row's sum) for ``(N, H, L, E)``, ``(N, H, S, E)``,
     ``(N, H, S, E)``."""

@@ -7,6 +7,7 @@ import numpy as np
 from ...base import dtypes
 from ..fitting import as_double
 from ..operator import RAW, Tensor, TensorOrNumber, op
+from ..quirks import Quirks
 from ..registry import composite
 from .numeric import common_dtype, kept_where, larger, not_implemented, smaller
 
@@ -57,14 +58,14 @@ def _at_max(grad, self, min, max):
 
 
 @op("numeric", name="clamp_Scalar", backward="ClampBackward1", inplace=True, out=True, check=_check_clamp, **RAW,
-    fits={"min": "own", "max": "own"}, grad={"self": _inside}, double="WhereBackward0!")
+    fits={"min": "own", "max": "own"}, grad={"self": _inside}, double="WhereBackward0!", quirks=Quirks(saved_first=True))
 def clamp_Scalar(self: Tensor, min: TensorOrNumber = None, max: TensorOrNumber = None):
     """Kept between two numbers."""
     return _between(self, min, max)
 
 
 @op("numeric", name="clamp_Tensor", backward="ClampBackward0", inplace=True, out=True, check=_check_clamp, **RAW,
-    grad={"self": _inside, "min": _at_min, "max": _at_max}, double="WhereBackward0!")
+    grad={"self": _inside, "min": _at_min, "max": _at_max}, double="WhereBackward0!", quirks=Quirks(saved_first=True))
 def clamp_Tensor(self: Tensor, min: TensorOrNumber = None, max: TensorOrNumber = None):
     """Kept between the elements of two tensors."""
     return _between(self, min, max)
@@ -117,7 +118,7 @@ _AT_MOST = {"inplace": True, "out": True, "check": _check_one_bound("clamp_max")
 
 
 @op("numeric", name="clamp_min_Scalar", backward="ClampMinBackward0", fits={"min": "own"}, **_AT_LEAST,
-    grad={"self": lambda grad, self, min: kept_where(grad, self >= min)}, double="WhereBackward0!")
+    grad={"self": lambda grad, self, min: kept_where(grad, self >= min)}, double="WhereBackward0!", quirks=Quirks(saved_first=True))
 def clamp_min_Scalar(self: Tensor, min: TensorOrNumber):
     """At least a number."""
     return larger(self, min)
@@ -125,14 +126,14 @@ def clamp_min_Scalar(self: Tensor, min: TensorOrNumber):
 
 @op("numeric", name="clamp_min_Tensor", backward="ClampMinBackward1", **_AT_LEAST,
     grad={"self": lambda grad, self, min: kept_where(grad, self >= min), "min": lambda grad, self, min: kept_where(grad, self < min)},
-    double="WhereBackward0!")
+    double="WhereBackward0!", quirks=Quirks(saved_first=True))
 def clamp_min_Tensor(self: Tensor, min: Tensor):
     """At least a tensor's elements."""
     return larger(self, min)
 
 
 @op("numeric", name="clamp_max_Scalar", backward="ClampMaxBackward0", fits={"max": "own"}, **_AT_MOST,
-    grad={"self": lambda grad, self, max: kept_where(grad, self <= max)}, double="WhereBackward0!")
+    grad={"self": lambda grad, self, max: kept_where(grad, self <= max)}, double="WhereBackward0!", quirks=Quirks(saved_first=True))
 def clamp_max_Scalar(self: Tensor, max: TensorOrNumber):
     """At most a number."""
     return smaller(self, max)
@@ -140,7 +141,7 @@ def clamp_max_Scalar(self: Tensor, max: TensorOrNumber):
 
 @op("numeric", name="clamp_max_Tensor", backward="ClampMaxBackward1", **_AT_MOST,
     grad={"self": lambda grad, self, max: kept_where(grad, self <= max), "max": lambda grad, self, max: kept_where(grad, self > max)},
-    double="WhereBackward0!")
+    double="WhereBackward0!", quirks=Quirks(saved_first=True))
 def clamp_max_Tensor(self: Tensor, max: Tensor):
     """At most a tensor's elements."""
     return smaller(self, max)

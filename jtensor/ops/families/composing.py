@@ -156,11 +156,12 @@ def only_tensors(items, argument=0):
             raise TypeError(f"expected Tensor as element {k} in argument {argument}, but got {type_name(type(t))}")
 
 
-def put_out(name, result, out, apart=(), kernel=None, copied=False):
+def put_out(name, result, out, apart=(), kernel=None, copied=False, asked_first=False):
     """A composite's result written to ``out`` (a tensor, or a tuple of them), which is answered; it may not share memory with ``apart``.
 
     ``kernel``: who complains of a type to write to, where that is not the composite. ``copied``: PyTorch computes elsewhere and
-    copies, so that memory which has to grow lies row by row, however the result does.
+    copies, so that memory which has to grow lies row by row, however the result does. ``asked_first``: it asks about elements in one place
+    before it resizes, as operators that go element by element do.
     """
     if out is None:
         return result
@@ -173,7 +174,7 @@ def put_out(name, result, out, apart=(), kernel=None, copied=False):
             raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                                "arguments requires grad.")
     for place, (made, target) in enumerate(zip(results, outs, strict=True)):
-        if target._spec.size == made._spec.size or name in checks.ASKED_FIRST:         # else it is given other memory first
+        if target._spec.size == made._spec.size or asked_first:         # else it is given other memory first
             checks.no_internal_overlap(target)
         if any(share_memory(target, t) for t in apart):
             raise RuntimeError(checks.PARTIAL)

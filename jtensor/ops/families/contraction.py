@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from ...base import dtypes, sites
 from ..operator import RAW, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import only_tensors, put_out, unsafe_view
 from .contracting import contract
@@ -28,7 +29,7 @@ def outer(input, vec2, *, out=None):
     for name, t in (("self", input), ("vec2", vec2)):
         if t._spec.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {t._spec.ndim}-D")
-    return put_out("outer", input.reshape(input._spec.numel, 1) * vec2, out, (input, vec2))
+    return put_out("outer", input.reshape(input._spec.numel, 1) * vec2, out, (input, vec2), asked_first=True)
 
 
 @composite()
@@ -275,7 +276,7 @@ def _contracted(a, b, dims):
 # -- bilinear ---------------------------------------------------------------------------------------------------------
 
 
-@op(name="trilinear.raw", backward="TrilinearBackward0", **RAW)
+@op(name="trilinear.raw", backward="TrilinearBackward0", **RAW, quirks=Quirks(real_only="_trilinear"))
 def trilinear_raw(self: Tensor, weight: Tensor, other: Tensor):
     """``self[n] @ weight[k] @ other[n]`` for every n and k."""
     mixed = contract(self, weight, ((1,), (1,)))                     # (n, out, in2)

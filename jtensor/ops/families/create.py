@@ -10,6 +10,7 @@ from ...base import geometry
 from ...trace.plan import is_particular
 from ..build import cast_to
 from ..operator import RAW, Number, Tensor, op
+from ..quirks import Quirks
 
 
 @op(name="zeros_of", **RAW)
@@ -114,7 +115,7 @@ def _clone_layout(specs, outputs, statics):
     return [like(size, specs[0].stride) if stride is None else stride]
 
 
-@op(layout=_clone_layout, saves=(), moves=True, name="clone", double="=")
+@op(layout=_clone_layout, saves=(), moves=True, name="clone", double="=", quirks=Quirks(into_ordinary=True))
 def clone(input: Tensor, *, memory_format=None):
     """A copy of the tensor in memory of its own, differentiable.
 
@@ -133,6 +134,7 @@ def clone(input: Tensor, *, memory_format=None):
     backward="CloneBackward0",
     double="=",
     **RAW,
+    quirks=Quirks(into_ordinary=True),
 )
 def contiguous_copy(self: Tensor):
     return self
@@ -149,27 +151,31 @@ def _cast_back(grad, node):
     return (grad,) if given is wanted or given.is_complex and not wanted.is_complex else None
 
 
-@op(layout=_to_layout, saves=(), name="_to_copy", backward="ToCopyBackward0", inverse=_cast_back, **RAW, double="ToCopyBackward0")
+@op(layout=_to_layout, saves=(), name="_to_copy", backward="ToCopyBackward0", inverse=_cast_back, **RAW, double="ToCopyBackward0",
+    quirks=Quirks(by_elements=True, into_ordinary=True, quiet_made=True))
 def to_copy(self: Tensor, dtype):
     return cast_to(self, dtype.numpy)
 
 
-@op(layout="like", saves=(), inplace=True, overwrites="src", name="copy", backward="CopyBackwards", **RAW, double={"self": "-", "src": "="})
+@op(layout="like", saves=(), inplace=True, overwrites="src", name="copy", backward="CopyBackwards", **RAW, double={"self": "-", "src": "="},
+    quirks=Quirks(ends_in_view=True, quiet_written=True))
 def copy(self: Tensor, src: Tensor):
     return jnp.broadcast_to(cast_to(src, self.dtype), self.shape)
 
 
-@op(layout="like", saves=(), inplace=True, overwrites=True, name="fill", backward="FillBackward0", **RAW, double="-")
+@op(layout="like", saves=(), inplace=True, overwrites=True, name="fill", backward="FillBackward0", **RAW, double="-",
+    quirks=Quirks(inplace_node="FillBackward2", overlap_allowed=True))
 def fill(self: Tensor, value: Number):
     return jnp.broadcast_to(cast_to(value, self.dtype), self.shape)
 
 
 @op(layout="like", saves=(), inplace=True, overwrites=True, name="fill_tensor", backward="FillBackward1", **RAW,
-    double={"self": "-", "value": "SumBackward0"})
+    double={"self": "-", "value": "SumBackward0"}, quirks=Quirks(keeps_complex=True, inplace_node="FillBackward3", anyhow=True))
 def fill_tensor(self: Tensor, value: Tensor):
     return jnp.broadcast_to(cast_to(value, self.dtype), self.shape)
 
 
-@op(layout="like", saves=(), inplace=True, overwrites=True, name="zero", backward="ZeroBackward0", **RAW, double="-")
+@op(layout="like", saves=(), inplace=True, overwrites=True, name="zero", backward="ZeroBackward0", **RAW, double="-",
+    quirks=Quirks(overlap_allowed=True))
 def zero(self: Tensor):
     return jnp.zeros_like(self)

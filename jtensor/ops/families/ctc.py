@@ -7,6 +7,7 @@ from jax import lax
 
 from ..loops import scan
 from ..operator import Tensor, op
+from ..quirks import Quirks
 from .numeric import not_implemented
 
 
@@ -98,7 +99,8 @@ def _check(log_probs, targets, input_lengths, target_lengths, blank, zero_infini
 
 
 @op(name="_ctc_loss", backward="CtcLossBackward0", function=False, method=False, check=_check,
-    nondiff=("targets", "input_lengths", "target_lengths"), grad={"log_probs": _gradient})
+    nondiff=("targets", "input_lengths", "target_lengths"), grad={"log_probs": _gradient},
+    quirks=Quirks(no_derivative="aten::_ctc_loss_backward"))
 def ctc_loss_of_each(log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor, blank, zero_infinity):
     """Each sample's loss: log-probabilities ``(T, N, C)``, labels ``(N, S)``, lengths ``(N)``; infinite where no alignment fits."""
     _, emitted, skips = _states(log_probs, targets, blank)

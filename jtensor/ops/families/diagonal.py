@@ -11,6 +11,7 @@ from ...base import devices, dtypes
 from ...trace.plan import is_particular
 from ..build import cast_to
 from ..operator import RAW, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import put_out
 from .numeric import not_implemented, wrap_dim
@@ -32,7 +33,7 @@ def _check_triangle(name):
 
 
 @op(inplace=True, out=True, check=_check_triangle("tril"), grad={"input": lambda grad, diagonal: _triangle(grad, diagonal, True)},
-    double="TrilBackward0")
+    double="TrilBackward0", quirks=Quirks(overlap_allowed=True))
 def tril(input: Tensor, diagonal=0):
     """The lower triangle of matrices, up to ``diagonal``; zero above.
 
@@ -44,7 +45,7 @@ def tril(input: Tensor, diagonal=0):
 
 
 @op(inplace=True, out=True, check=_check_triangle("triu"), grad={"input": lambda grad, diagonal: _triangle(grad, diagonal, False)},
-    double="TriuBackward0")
+    double="TriuBackward0", quirks=Quirks(overlap_allowed=True))
 def triu(input: Tensor, diagonal=0):
     """The upper triangle of matrices, from ``diagonal``; zero below.
 
@@ -98,7 +99,8 @@ def _check_embed(input, offset, dim1, dim2):
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
 
 
-@op(saves=(), check=_check_embed, out=False, inverse=lambda grad, node: (grad.diagonal(*node.plan.notes.template[1:]),))
+@op(saves=(), check=_check_embed, out=False, inverse=lambda grad, node: (grad.diagonal(*node.plan.notes.template[1:]),),
+    quirks=Quirks(into_ordinary=True))
 def diag_embed(input: Tensor, offset=0, dim1=-2, dim2=-1):
     """Matrices (in dimensions ``dim1`` and ``dim2``) whose diagonals are the last dimension of the input; zero elsewhere.
 
@@ -239,7 +241,7 @@ def _check_select_scatter(input, src, dim, index):
     _same([m for d, m in enumerate(input.size) if d != axis], src)
 
 
-@op(saves=(), out=True, layout="like", check=_check_select_scatter)
+@op(saves=(), out=True, layout="like", check=_check_select_scatter, quirks=Quirks(real_only="select_scatter"))
 def select_scatter(input: Tensor, src: Tensor, dim, index):
     """A copy of the tensor with ``src`` as the slice at ``index`` along ``dim``.
 
@@ -268,7 +270,7 @@ def _check_slice_scatter(input, src, dim, start, end, step):
     _same(size, src)
 
 
-@op(saves=(), out=True, layout="like", check=_check_slice_scatter)
+@op(saves=(), out=True, layout="like", check=_check_slice_scatter, quirks=Quirks(real_only="slice_scatter"))
 def slice_scatter(input: Tensor, src: Tensor, dim=0, start=None, end=None, step=1):
     """A copy of the tensor with ``src`` as the slice from ``start`` to ``end`` along ``dim``.
 

@@ -14,6 +14,7 @@ from ...trace.plan import is_for_cpu, is_particular
 from ..build import broadcast_shapes
 from ..loops import scan
 from ..operator import RAW, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .numeric import refuses
 
@@ -92,7 +93,7 @@ def _second(grad, x1, x2, p, result):
     return _first(jnp.swapaxes(grad, -1, -2), x2, x1, p, jnp.swapaxes(result, -1, -2))
 
 
-@op(name="cdist.raw", backward="CdistBackward0", grad={"x1": _first, "x2": _second}, **RAW)
+@op(name="cdist.raw", backward="CdistBackward0", grad={"x1": _first, "x2": _second}, **RAW, quirks=Quirks(no_derivative="_cdist_backward"))
 def cdist_raw(x1: Tensor, x2: Tensor, p):
     """The p-norms of all differences of rows."""
     return _distances(x1, x2, p, above_nan=True)                 # unlike `pdist`'s, PyTorch's loop passes over NaN
@@ -182,7 +183,8 @@ def _check_pdist(self, p):
         refuses("pdist", "narrow")(self)
 
 
-@op(name="pdist", backward="PdistBackward0", grad={"self": _pdist_gradient}, method=False, check=_check_pdist)
+@op(name="pdist", backward="PdistBackward0", grad={"self": _pdist_gradient}, method=False, check=_check_pdist,
+    quirks=Quirks(no_derivative="_pdist_backward"))
 def pdist(self: Tensor, p=2.0):
     """The p-norm distances of all pairs of rows: ``(N, M)`` to ``(N (N - 1) / 2,)``.
 

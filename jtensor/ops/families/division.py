@@ -8,6 +8,7 @@ from jax import lax
 from ...base import dtypes
 from ...trace.plan import is_for_cpu
 from ..operator import Tensor, TensorOrNumber, op
+from ..quirks import Quirks
 from ..registry import composite
 from .bounds import extremes
 from .composing import is_number
@@ -29,7 +30,7 @@ def quotient(a, b):
 @op("float", name="div_Tensor", backward="DivBackward0", inplace=True, out=True, function=False, method=False, unrounded=("other",),
     grad={"self": lambda grad, other: grad / conj(other),
           "other": lambda grad, self, other: -grad * conj((self / other) / other)},
-    double={"self": "DivBackward0", "other": "MulBackward0"})
+    double={"self": "DivBackward0", "other": "MulBackward0"}, quirks=Quirks(met_first=True))
 def div_Tensor(self: TensorOrNumber, other: TensorOrNumber):
     """The true quotient: what ``/`` is."""
     return quotient(self, other)
@@ -190,7 +191,8 @@ def true_divide_(input, other):
 
 
 @op("numeric", name="floor_divide_Tensor", backward="NotImplemented", inplace=True, out=True, function=False, method=False,
-    check=lambda self, other: _check_mode(self, other, "floor"), grad=no_derivative("floor_divide", "self", "other"))
+    check=lambda self, other: _check_mode(self, other, "floor"), grad=no_derivative("floor_divide", "self", "other"),
+    quirks=Quirks(quiet_made=True, quiet_written=True))
 @wide
 def floor_divide_Tensor(self: TensorOrNumber, other: TensorOrNumber):
     """The quotient rounded down: what ``//`` is."""

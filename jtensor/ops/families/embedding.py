@@ -9,6 +9,7 @@ import numpy as np
 from ...base import dtypes
 from ..loops import searchsorted
 from ..operator import RAW, OptTensor, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .bounds import check_bounds, rows_of
 from .index import read_at
@@ -55,7 +56,7 @@ def _gradient(grad, indices, padding_idx, scale_grad_by_freq, shapes):
 
 
 @op(name="embedding.raw", backward="EmbeddingBackward0", check=_check, nondiff=("indices",), grad={"weight": _gradient}, **RAW,
-    double="EmbeddingDenseBackwardBackward0")
+    double="EmbeddingDenseBackwardBackward0", quirks=Quirks(real_only="embedding"))
 def embedding_raw(weight: Tensor, indices: Tensor, padding_idx, scale_grad_by_freq):
     """The rows that the indices name."""
     return read_at(weight, [indices], (0,))

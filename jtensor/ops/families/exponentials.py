@@ -9,6 +9,7 @@ from jax import lax
 
 from ...trace.lowering.elementary import polynomial
 from ..operator import Tensor, op
+from ..quirks import Quirks
 from .numeric import is_complex, refuses, wide
 
 conj = jnp.conj
@@ -65,7 +66,7 @@ def exp2(self: Tensor):
     return _power_of_two(self) if self.dtype == jnp.float32 else lax.pow(jnp.full_like(self, 2), self)
 
 
-@op("float", inplace=True, out=True, grad=lambda grad, result: grad * (conj(result) + 1), double="MulBackward0")
+@op("float", inplace=True, out=True, grad=lambda grad, result: grad * (conj(result) + 1), double="MulBackward0", quirks=Quirks(factor=True))
 @wide
 def expm1(self: Tensor):
     """``e ** input - 1``, accurate near 0.
@@ -102,7 +103,8 @@ def _exact_log2(x):
     return jnp.where(ordinary, exponent + jnp.log(mantissa) * (1 / LN2), jnp.log(x))
 
 
-@op("float", inplace=True, out=True, grad=lambda grad, self: grad / (conj(self) * LN2), double="DivBackward0")
+@op("float", inplace=True, out=True, grad=lambda grad, self: grad / (conj(self) * LN2), double="DivBackward0",
+    quirks=Quirks(computed=("self",)))
 @wide
 def log2(self: Tensor):
     """The logarithm to base 2.
@@ -124,7 +126,8 @@ def _exact_log10(x):
     return jnp.where(exact, near, y).astype(x.dtype)
 
 
-@op("float", inplace=True, out=True, grad=lambda grad, self: grad / (conj(self) * LN10), double="DivBackward0")
+@op("float", inplace=True, out=True, grad=lambda grad, self: grad / (conj(self) * LN10), double="DivBackward0",
+    quirks=Quirks(computed=("self",)))
 @wide
 def log10(self: Tensor):
     """The logarithm to base 10.
@@ -135,7 +138,8 @@ def log10(self: Tensor):
     return _exact_log10(self)
 
 
-@op("float", inplace=True, out=True, backward="Log1PBackward0", grad=lambda grad, self: grad / conj(self + 1), double="DivBackward0")
+@op("float", inplace=True, out=True, backward="Log1PBackward0", grad=lambda grad, self: grad / conj(self + 1), double="DivBackward0",
+    quirks=Quirks(computed=("self",)))
 @wide
 def log1p(self: Tensor):
     """``log(1 + input)``, accurate near 0.
@@ -169,7 +173,8 @@ def log_of_sum(a, b):
 
 @op("float", inplace=False, out=True, check=refuses("logaddexp_cpu", "bool", "integral"),
     grad={"self": lambda grad, self, other: grad / conj(1 + jnp.exp(other - self)),
-          "other": lambda grad, self, other: grad / conj(1 + jnp.exp(self - other))}, double="DivBackward0")
+          "other": lambda grad, self, other: grad / conj(1 + jnp.exp(self - other))}, double="DivBackward0",
+    quirks=Quirks(computed=("self", "other")))
 def logaddexp(self: Tensor, other: Tensor):
     """``log(exp(input) + exp(other))`` without overflow on the way.
 

@@ -8,6 +8,7 @@ from jax import lax
 
 from ...base import dtypes
 from ..operator import RAW, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .numeric import axes_of, kept_where, larger, not_implemented, restored, smaller, wrap_dim
 
@@ -27,7 +28,8 @@ def _winner_gradient(grad, wins, ties):
 
 @op("numeric", out=True, check=_real_only("maximum"),
     grad={"self": lambda grad, self, other: _winner_gradient(grad, ~(self < other), self == other),
-          "other": lambda grad, self, other: _winner_gradient(grad, ~(self > other), self == other)}, double="MaskedFillBackward0!")
+          "other": lambda grad, self, other: _winner_gradient(grad, ~(self > other), self == other)}, double="MaskedFillBackward0!",
+    quirks=Quirks(saved_first=True, met_first=True, writes=1))
 def maximum(self: Tensor, other: Tensor):
     """The larger of two elements; NaN if one is NaN. The gradient of equal elements is shared.
 
@@ -39,7 +41,8 @@ def maximum(self: Tensor, other: Tensor):
 
 @op("numeric", out=True, check=_real_only("minimum"),
     grad={"self": lambda grad, self, other: _winner_gradient(grad, ~(self > other), self == other),
-          "other": lambda grad, self, other: _winner_gradient(grad, ~(self < other), self == other)}, double="MaskedFillBackward0!")
+          "other": lambda grad, self, other: _winner_gradient(grad, ~(self < other), self == other)}, double="MaskedFillBackward0!",
+    quirks=Quirks(saved_first=True, met_first=True, writes=1))
 def minimum(self: Tensor, other: Tensor):
     """The smaller of two elements; NaN if one is NaN. The gradient of equal elements is shared.
 
@@ -156,26 +159,28 @@ _PAIR = {"nondiff": (1,), "outputs": ("values", "indices"), "out": True, "grad":
 
 
 @op(None, name="max_all", backward="MaxBackward1", check=_check_full("max"), grad={"self": share_evenly}, out=True, **RAW,
-    double="MaskedFillBackward1!")
+    double="MaskedFillBackward1!", quirks=Quirks(writes=1))
 def max_all(self: Tensor):
     """The largest element."""
     return highest(self, None)
 
 
 @op(None, name="min_all", backward="MinBackward1", check=_check_full("min"), grad={"self": share_evenly}, out=True, **RAW,
-    double="MaskedFillBackward1!")
+    double="MaskedFillBackward1!", quirks=Quirks(writes=1))
 def min_all(self: Tensor):
     """The smallest element."""
     return lowest(self, None)
 
 
-@op(None, name="max_dim", backward="MaxBackward0", check=_check_along("max"), **_PAIR, double="ScatterBackward0")
+@op(None, name="max_dim", backward="MaxBackward0", check=_check_along("max"), **_PAIR, double="ScatterBackward0",
+    quirks=Quirks(writes=2, out_apart=True))
 def max_dim(self: Tensor, dim, keepdim=False):
     """(values, indices) of the largest along a dimension."""
     return _along(self, dim, keepdim, highest)
 
 
-@op(None, name="min_dim", backward="MinBackward0", check=_check_along("min"), **_PAIR, double="ScatterBackward0")
+@op(None, name="min_dim", backward="MinBackward0", check=_check_along("min"), **_PAIR, double="ScatterBackward0",
+    quirks=Quirks(writes=2, out_apart=True))
 def min_dim(self: Tensor, dim, keepdim=False):
     """(values, indices) of the smallest along a dimension."""
     return _along(self, dim, keepdim, lowest)
@@ -239,7 +244,7 @@ def by_count(grad, self, result, dim, keepdim):
     return chosen.astype(grad.dtype) * grad / chosen.sum(axes, keepdims=True).astype(grad.dtype)
 
 
-@op(None, out=True, check=_check_over("amax"), grad=by_count, double="MulBackward0!")
+@op(None, out=True, check=_check_over("amax"), grad=by_count, double="MulBackward0!", quirks=Quirks(by_elements=True))
 def amax(self: Tensor, dim=(), keepdim=False):
     """The largest over the dimensions ``dim``; equal largest elements share the gradient.
 
@@ -249,7 +254,7 @@ def amax(self: Tensor, dim=(), keepdim=False):
     return highest(self, axes_of(dim, self.ndim), keepdim)
 
 
-@op(None, out=True, check=_check_over("amin"), grad=by_count, double="MulBackward0!")
+@op(None, out=True, check=_check_over("amin"), grad=by_count, double="MulBackward0!", quirks=Quirks(by_elements=True))
 def amin(self: Tensor, dim=(), keepdim=False):
     """The smallest over the dimensions ``dim``; equal smallest elements share the gradient.
 
@@ -272,7 +277,7 @@ def _check_aminmax(self, dim, keepdim):
 
 @op(None, out=True, outputs=("min", "max"), check=_check_aminmax,
     grad={"self": lambda grads, self, result0, result1, dim, keepdim: by_count(grads[0], self, result0, dim, keepdim)
-          + by_count(grads[1], self, result1, dim, keepdim)}, double="MulBackward0!")
+          + by_count(grads[1], self, result1, dim, keepdim)}, double="MulBackward0!", quirks=Quirks(by_elements=True))
 def aminmax(self: Tensor, *, dim=None, keepdim=False):
     """``(min, max)`` of all elements or along ``dim``.
 

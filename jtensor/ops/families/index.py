@@ -13,6 +13,7 @@ from ...trace.tape import LOCAL
 from .. import layout
 from ..build import broadcast_shapes, cast_to
 from ..operator import RAW, Number, Tensor, Tensors, op
+from ..quirks import Quirks
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
 from .composing import held_number_fits, history_allows, memory_allows, number_fits, only_tensors
@@ -124,7 +125,7 @@ def _index_gradient(grad, indices, dims, masks, shapes):
 
 @op(name="index.raw", backward="IndexBackward0", check=_check_index, layout=_strides, nondiff=("indices", "masks"),
     grad={"self": _index_gradient}, inverse=lambda grad, node: _masked().read_anew(grad, node) if _has_masks(node) else None, **RAW,
-    double="IndexPutImplBackward0")
+    double="IndexPutImplBackward0", quirks=Quirks(writes=1))
 def index_raw(self: Tensor, indices: Tensors, dims, masks: Tensors = ()):
     """``self[..., i, j, ...]`` with the index tensors at ``dims``. ``masks``: what indices were made of, kept for the gradient's sake."""
     return read_at(self, indices, dims)
@@ -149,7 +150,8 @@ def _put_self(grad, indices, dims, masks, accumulate):
 
 @op(name="index_put.raw", backward="IndexPutBackward0", check=_check_put, layout="like", nondiff=("indices", "masks"),
     grad={"self": _put_self, "values": lambda grad, indices, dims, masks: read_at(grad, indices, dims)},
-    inverse=lambda grad, node: _masked().written_anew(grad, node) if _has_masks(node) else None, **RAW)
+    inverse=lambda grad, node: _masked().written_anew(grad, node) if _has_masks(node) else None, **RAW,
+    quirks=Quirks(accumulates=True, overlap_allowed=True, overlap_warns=("index_put_",), apart=True))
 def index_put_raw(self: Tensor, indices: Tensors, values: Tensor, dims, accumulate=False, masks: Tensors = ()):
     """``self`` with ``values`` written (or added) at the index tensors. ``masks``: as `index_raw` has them."""
     shape = result_shape(self.shape, [i.shape for i in indices], dims)
@@ -162,7 +164,8 @@ def _spread_mask(mask, shape, dim):
 
 @op(name="index_put.mask", backward="IndexPutBackward0", layout="like", nondiff=("mask",), grad={
     "self": lambda grad, mask, dim: jnp.where(_spread_mask(mask, grad.shape, dim), jnp.zeros((), grad.dtype), grad),
-    "values": lambda grad, mask, dim, shapes: _mask_values_gradient(grad, mask, dim, shapes[2])}, **RAW)
+    "values": lambda grad, mask, dim, shapes: _mask_values_gradient(grad, mask, dim, shapes[2])}, **RAW,
+    quirks=Quirks(keeps_complex=True, overlap_allowed=True, overlap_warns=("index_put_",), apart=True, asked_before=True))
 def index_put_mask(self: Tensor, mask: Tensor, values: Tensor, dim):
     """``self[mask] = values`` where the values do not differ from one chosen place to the next: a selection, without looking."""
     values = cast_to(values.reshape(()) if values.size == 1 else values, self.dtype)
@@ -177,7 +180,8 @@ def _mask_values_gradient(grad, mask, dim, shape):
 
 
 @op(name="index_put.mask_number", backward="IndexPutBackward0", layout="like", nondiff=("mask",), grad={
-    "self": lambda grad, mask, dim: jnp.where(_spread_mask(mask, grad.shape, dim), jnp.zeros((), grad.dtype), grad)}, **RAW)
+    "self": lambda grad, mask, dim: jnp.where(_spread_mask(mask, grad.shape, dim), jnp.zeros((), grad.dtype), grad)}, **RAW,
+    quirks=Quirks(overlap_allowed=True, overlap_warns=("index_put_", "masked_fill_"), apart=True, asked_before=True))
 def index_put_mask_number(self: Tensor, mask: Tensor, value: Number, dim):
     """``self[mask] = number``."""
     return jnp.where(_spread_mask(mask, self.shape, dim), cast_to(jnp.asarray(value), self.dtype), self)

@@ -12,6 +12,7 @@ from ...views.rules.shapes import compute_view_strides
 from ..build import cast_to
 from ..layout import of_all
 from ..operator import Tensors, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import only_tensors
 from .numeric import wrap_dim
@@ -92,7 +93,7 @@ def _cat_layout(specs, outputs, statics):
 
 
 @op(out=True, method=False, check=_check_cat, layout=_cat_layout, grad={"tensors": _cat_gradient}, name="cat", double="SliceBackward0",
-    inverse=lambda grad, node: _pieces(grad, node), on_host=np.concatenate)
+    inverse=lambda grad, node: _pieces(grad, node), on_host=np.concatenate, quirks=Quirks(first="tensors", out_grows=True, out_apart=True))
 def cat(tensors: Tensors, dim=0):
     """The tensors one behind the other along ``dim``; all other sizes have to agree. Types are promoted.
 
@@ -138,7 +139,8 @@ def _stack_layout(specs, outputs, statics):
 
 @op(out=True, method=False, check=_check_stack, layout=_stack_layout,
     grad={"tensors": lambda grad, dim: list(jnp.moveaxis(grad, dim, 0))}, double="SelectBackward0",
-    inverse=lambda grad, node: tuple([grad.select(node.plan.notes.template[1], at) for at in node.needs]), on_host=np.stack)
+    inverse=lambda grad, node: tuple([grad.select(node.plan.notes.template[1], at) for at in node.needs]), on_host=np.stack,
+    quirks=Quirks(first="tensors", out_grows=True, out_apart=True))
 def stack(tensors: Tensors, dim=0):
     """Tensors of one size side by side along a new dimension ``dim``.
 

@@ -9,6 +9,7 @@ from ...base import dtypes, sites
 from ..build import broadcast_inplace, broadcast_shapes
 from ..layout import operand, pointwise
 from ..operator import Tensor, TensorOrNumber, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import number_fits
 from .numeric import common_dtype, no_derivative, not_implemented
@@ -35,7 +36,8 @@ _WHERE = {"backward": "WhereBackward0", "promoted": ("self", "other"), "nondiff"
 
 
 @op("numeric", name="where_self", function=False, method=False, out=True, **_WHERE,
-    check=lambda condition, self, other: _check_condition(condition), double="WhereBackward0")
+    check=lambda condition, self, other: _check_condition(condition), double="WhereBackward0",
+    quirks=Quirks(saved_first=True, keeps_complex=True))
 def where_self(condition: Tensor, self: TensorOrNumber, other: TensorOrNumber):
     """One tensor's elements where the condition holds, another's elsewhere."""
     return _choose(condition, self, other)
@@ -47,7 +49,8 @@ def _layout_of_method(specs, outputs, statics):
 
 
 @op("numeric", name="where_method", method=False, function=False, layout=_layout_of_method, **_WHERE,
-    check=lambda self, condition, other: _check_condition(condition), double="WhereBackward0")
+    check=lambda self, condition, other: _check_condition(condition), double="WhereBackward0",
+    quirks=Quirks(saved_first=True, keeps_complex=True))
 def where_method(self: Tensor, condition: Tensor, other: TensorOrNumber):
     """The elements of this tensor where the condition holds, those of ``other`` elsewhere."""
     return _choose(condition, self, other)
@@ -95,7 +98,7 @@ def where_by_method(self, condition, other):
 _LOGICAL = {"inplace": True, "out": True, "nondiff": ("self", "other", 0)}
 
 
-@op("bool", inplace=True, out=True, nondiff=("self", 0))
+@op("bool", inplace=True, out=True, nondiff=("self", 0), quirks=Quirks(untracked=True))
 def logical_not(self: Tensor):
     """Where an element is zero.
 
@@ -105,7 +108,7 @@ def logical_not(self: Tensor):
     return self == 0
 
 
-@op("bool", **_LOGICAL)
+@op("bool", **_LOGICAL, quirks=Quirks(untracked=True))
 def logical_and(self: Tensor, other: Tensor):
     """Where both are not zero.
 
@@ -115,7 +118,7 @@ def logical_and(self: Tensor, other: Tensor):
     return (self != 0) & (other != 0)
 
 
-@op("bool", **_LOGICAL)
+@op("bool", **_LOGICAL, quirks=Quirks(untracked=True))
 def logical_or(self: Tensor, other: Tensor):
     """Where one or both are not zero.
 
@@ -125,7 +128,7 @@ def logical_or(self: Tensor, other: Tensor):
     return (self != 0) | (other != 0)
 
 
-@op("bool", **_LOGICAL)
+@op("bool", **_LOGICAL, quirks=Quirks(untracked=True))
 def logical_xor(self: Tensor, other: Tensor):
     """Where exactly one is not zero.
 
@@ -153,7 +156,7 @@ def _bits(kernel, shifts=False):
             "check_inplace": _whole(kernel, shifts, lambda found: broadcast_inplace(*found))}
 
 
-@op("numeric", inplace=True, out=True, nondiff=("self", 0), check=_whole("bitwise_not_cpu"))
+@op("numeric", inplace=True, out=True, nondiff=("self", 0), check=_whole("bitwise_not_cpu"), quirks=Quirks(keeps_history=True))
 def bitwise_not(self: Tensor):
     """Every bit turned over; of bools the logical not.
 
@@ -163,7 +166,7 @@ def bitwise_not(self: Tensor):
     return ~self
 
 
-@op("numeric", **_bits("bitwise_and_cpu"))
+@op("numeric", **_bits("bitwise_and_cpu"), quirks=Quirks(keeps_history=True))
 def bitwise_and(self: TensorOrNumber, other: TensorOrNumber):
     """The bits that both have.
 
@@ -173,7 +176,7 @@ def bitwise_and(self: TensorOrNumber, other: TensorOrNumber):
     return self & other
 
 
-@op("numeric", **_bits("bitwise_or_cpu"))
+@op("numeric", **_bits("bitwise_or_cpu"), quirks=Quirks(keeps_history=True))
 def bitwise_or(self: TensorOrNumber, other: TensorOrNumber):
     """The bits that either has.
 
@@ -183,7 +186,7 @@ def bitwise_or(self: TensorOrNumber, other: TensorOrNumber):
     return self | other
 
 
-@op("numeric", **_bits("bitwise_xor_cpu"))
+@op("numeric", **_bits("bitwise_xor_cpu"), quirks=Quirks(keeps_history=True))
 def bitwise_xor(self: TensorOrNumber, other: TensorOrNumber):
     """The bits that exactly one has.
 
@@ -212,7 +215,7 @@ def _shift_right(x, n):
     return jnp.where(beyond, far, shift(x, jnp.where(beyond, jnp.zeros_like(n), n)))
 
 
-@op("numeric", **_bits("lshift_cpu", True))
+@op("numeric", **_bits("lshift_cpu", True), quirks=Quirks(keeps_history=True))
 def bitwise_left_shift(self: TensorOrNumber, other: TensorOrNumber):
     """Shifted left by ``other`` bits; 0 where the shift is negative or not less than the width.
 
@@ -222,7 +225,7 @@ def bitwise_left_shift(self: TensorOrNumber, other: TensorOrNumber):
     return _shift_left(self, other)
 
 
-@op("numeric", **_bits("rshift_cpu", True))
+@op("numeric", **_bits("rshift_cpu", True), quirks=Quirks(keeps_history=True))
 def bitwise_right_shift(self: TensorOrNumber, other: TensorOrNumber):
     """Shifted right by ``other`` bits, keeping the sign.
 
@@ -234,7 +237,7 @@ def bitwise_right_shift(self: TensorOrNumber, other: TensorOrNumber):
 
 # -- whole numbers ----------------------------------------------------------------------------------------------------
 
-@op("numeric", **_bits("gcd_cpu", True))
+@op("numeric", **_bits("gcd_cpu", True), quirks=Quirks(keeps_history=True))
 def gcd(self: Tensor, other: Tensor):
     """The greatest common divisor, not negative.
 
@@ -253,7 +256,7 @@ def _common_divisor(a, b):
     return lax.while_loop(lambda pair: jnp.any(pair[0] != 0), turn, (jnp.abs(a), jnp.abs(b)))[1]
 
 
-@op("numeric", **_bits("lcm_cpu", True))
+@op("numeric", **_bits("lcm_cpu", True), quirks=Quirks(keeps_history=True))
 def lcm(self: Tensor, other: Tensor):
     """The least common multiple, not negative.
 
@@ -275,7 +278,8 @@ def _check_heaviside(self, values):
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
 
 
-@op("numeric", inplace=True, out=True, check=_check_heaviside, backward="NotImplemented", grad=no_derivative("heaviside", "self", "values"))
+@op("numeric", inplace=True, out=True, check=_check_heaviside, backward="NotImplemented", grad=no_derivative("heaviside", "self", "values"),
+    quirks=Quirks(quiet_made=True))
 def heaviside(self: Tensor, values: Tensor):
     """0 where negative, 1 where positive, ``values`` where zero.
 

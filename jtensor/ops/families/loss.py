@@ -11,6 +11,7 @@ from jax import lax
 from ...base import dtypes
 from ..build import broadcast_shapes
 from ..operator import Number, OptTensor, Tensor, op
+from ..quirks import Quirks
 from .numeric import cast, not_implemented, refuses, same_scalar, wide
 
 NONE, MEAN, SUM = 0, 1, 2
@@ -75,7 +76,8 @@ def _check_float(name):
 
 
 @op("numeric", check=_check_float("mse_cpu"), **_LOSS_IN_PLACE, grad={
-    "self": _mse_gradient, "target": lambda grad, self, target, reduction: _mse_gradient(grad, target, self, reduction)})
+    "self": _mse_gradient, "target": lambda grad, self, target, reduction: _mse_gradient(grad, target, self, reduction)},
+    quirks=Quirks(kept=("self", "target")))
 @wide
 def mse_loss(self: Tensor, target: Tensor, reduction=MEAN):
     """The squared difference."""
@@ -139,7 +141,8 @@ def _check_soft_margin(self, target, reduction):
     _check_fits_into(self.size, self.size, target.size)
 
 
-@op("numeric", check=_check_soft_margin, grad={"self": _soft_margin_gradient}, **_LOSS_IN_PLACE)
+@op("numeric", check=_check_soft_margin, grad={"self": _soft_margin_gradient}, **_LOSS_IN_PLACE,
+    quirks=Quirks(never_needed=("soft_margin_loss", ("target",))))
 @wide
 def soft_margin_loss(self: Tensor, target: Tensor, reduction=MEAN):
     """``log(1 + exp(-target * input))``."""
@@ -181,7 +184,8 @@ def _bce_target_gradient(grad, self, weight, reduction, shapes):
     return _weighted(_scale(grad, self.size, reduction) * slope, weight)
 
 
-@op("numeric", check=_check_bce, **_LOSS_IN_PLACE, grad={"self": _bce_gradient, "target": _bce_target_gradient})
+@op("numeric", check=_check_bce, **_LOSS_IN_PLACE, grad={"self": _bce_gradient, "target": _bce_target_gradient},
+    quirks=Quirks(never_needed=("binary_cross_entropy", ("weight",))))
 def binary_cross_entropy(self: Tensor, target: Tensor, weight: OptTensor = None, reduction=MEAN):
     """``-(target * log(input) + (1 - target) * log(1 - input))``, its logarithms kept at -100 or more. Half precision is rounded
     at each step, as PyTorch's kernel does."""
@@ -212,7 +216,9 @@ def _log_sigmoid(x):                          # unlike that of `activations`, ro
 
 
 @op("numeric", check=_check_bce_with_logits, double="DivBackward1", **_LOSS,
-    grad={"self": _logits_gradient, "target": _logits_target_gradient})
+    grad={"self": _logits_gradient, "target": _logits_target_gradient},
+    quirks=Quirks(never_needed=("binary_cross_entropy_with_logits", ("weight", "pos_weight")),
+                  computed=("self", "target", "weight", "pos_weight")))
 def binary_cross_entropy_with_logits(self: Tensor, target: Tensor, weight: OptTensor = None, pos_weight: OptTensor = None, reduction=MEAN):
     """`binary_cross_entropy` of ``sigmoid(input)``, without overflow on the way. Half precision is rounded at each step, as in PyTorch."""
     ls = _log_sigmoid(self)
@@ -309,14 +315,15 @@ def _nll_gradient(grad, self, target, weight, reduction, ignore_index):
 _NLL = {"nondiff": ("target",), "grad": {"self": wide(_nll_gradient)}, **_PRIVATE}
 
 
-@op(None, name="nll_loss", check=_check_nll, **_NLL)
+@op(None, name="nll_loss", check=_check_nll, **_NLL, quirks=Quirks(never_needed=("nll_loss_forward", ("weight",))))
 @wide
 def nll_loss(self: Tensor, target: Tensor, weight: OptTensor = None, reduction=MEAN, ignore_index=-100):
     """Minus the element of each row that the target names."""
     return _nll(self, target, weight, reduction, ignore_index)
 
 
-@op(None, name="nll_loss2d", backward="NllLoss2DBackward0", check=_check_nll2d, **_NLL)
+@op(None, name="nll_loss2d", backward="NllLoss2DBackward0", check=_check_nll2d, **_NLL,
+    quirks=Quirks(never_needed=("nll_loss2d_forward", ("weight",))))
 @wide
 def nll_loss2d(self: Tensor, target: Tensor, weight: OptTensor = None, reduction=MEAN, ignore_index=-100):
     """`nll_loss` of pictures: classes in dimension 1 of four."""
@@ -344,7 +351,8 @@ def _check_multi_margin(self, target, p, margin, weight, reduction):
 _NO_FLOATS = ("bool", "integral", "complex")
 
 
-@op(None, name="multi_margin_loss", nondiff=("target",), saves=("self", "target", "weight"), check=_check_multi_margin, **_PRIVATE)
+@op(None, name="multi_margin_loss", nondiff=("target",), saves=("self", "target", "weight"), check=_check_multi_margin, **_PRIVATE,
+    quirks=Quirks(never_needed=("multi_margin_loss", ("weight",)), no_derivative="aten::multi_margin_loss_backward"))
 @wide
 def multi_margin_loss(self: Tensor, target: Tensor, p=1, margin: Number = 1.0, weight: OptTensor = None, reduction=MEAN):
     """How far each class comes within the margin of the target's, to the power ``p``, averaged over the classes."""
@@ -372,7 +380,8 @@ def _check_multilabel(self, target, reduction):
     refuses("multilabel_margin_loss_forward_out_frame", *_NO_FLOATS, "narrow")(self)
 
 
-@op(None, name="multilabel_margin_loss", nondiff=("target",), saves=("self", "target"), check=_check_multilabel, **_PRIVATE)
+@op(None, name="multilabel_margin_loss", nondiff=("target",), saves=("self", "target"), check=_check_multilabel, **_PRIVATE,
+    quirks=Quirks(no_derivative="aten::multilabel_margin_loss_backward"))
 @wide
 def multilabel_margin_loss(self: Tensor, target: Tensor, reduction=MEAN):
     """How far each class that is not a target comes within 1 of each that is; targets end at the first -1."""

@@ -11,6 +11,7 @@ import numpy as np
 from ...base import dtypes
 from ..build import broadcast_inplace, broadcast_shapes, cast_to
 from ..operator import RAW, Number, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import check_expand, held_number_fits, history_allows, memory_allows, number_fits, put_out, with_history
 
@@ -42,14 +43,16 @@ def _kept(grad, mask):
 _FILL = {"check": _check_fill, "check_inplace": _check_fill_inplace, "nondiff": ("mask",), **RAW}
 
 
-@op(name="masked_fill.Scalar", backward="MaskedFillBackward0", grad={"self": _kept}, **_FILL, double="MaskedFillBackward0")
+@op(name="masked_fill.Scalar", backward="MaskedFillBackward0", grad={"self": _kept}, **_FILL, double="MaskedFillBackward0",
+    quirks=Quirks(overlap_allowed=True, overlap_warns=("masked_fill_",)))
 def masked_fill_Scalar(self: Tensor, mask: Tensor, value: Number):
     """``value`` where the mask is set."""
     return _filled(self, mask, value)
 
 
 @op(name="masked_fill.Tensor", backward="MaskedFillBackward1", grad={
-    "self": _kept, "value": lambda grad, mask: jnp.where(mask, grad, jnp.zeros((), grad.dtype))}, **_FILL)
+    "self": _kept, "value": lambda grad, mask: jnp.where(mask, grad, jnp.zeros((), grad.dtype))}, **_FILL,
+    quirks=Quirks(keeps_complex=True, overlap_allowed=True, overlap_warns=("masked_fill_",)))
 def masked_fill_Tensor(self: Tensor, mask: Tensor, value: Tensor):
     """A 0-d tensor's value where the mask is set."""
     return _filled(self, mask, value)
@@ -125,7 +128,7 @@ def nonzero(input, *, out=None, as_tuple=False):
         if not input._spec.ndim:
             return nonzero(input.unsqueeze(0)).unbind(1)
         return nonzero_raw(input).unbind(1)
-    return put_out("nonzero", nonzero_raw(input), out)
+    return put_out("nonzero", nonzero_raw(input), out, asked_first=True)
 
 
 def _check_size(input, size, fill_value):
@@ -181,7 +184,7 @@ def _select_gradient(grad, self, mask, shape):
 
 
 @op(name="masked_select.raw", backward="MaskedSelectBackward0", nondiff=("places", "mask"), grad={"self": _select_gradient}, **RAW,
-    double="MaskedScatterBackward0!")
+    double="MaskedScatterBackward0!", quirks=Quirks(like_input=True, writes=1))
 def masked_select_raw(self: Tensor, mask: Tensor, places: Tensor, shape):
     """The elements at flat positions of ``self`` broadcast to ``shape``."""
     return jnp.broadcast_to(self, shape).reshape(-1).at[places].get(mode="promise_in_bounds")
@@ -197,7 +200,7 @@ def masked_select(input, mask, *, out=None):
     if mask._spec.dtype is not dtypes.bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = broadcast_shapes([tuple(mask._spec.size), tuple(input._spec.size)])
-    return put_out("masked_select", masked_select_raw(input, mask, mask_places(mask, shape), shape), out, (input, mask))
+    return put_out("masked_select", masked_select_raw(input, mask, mask_places(mask, shape), shape), out, (input, mask), asked_first=True)
 
 
 def _scatter_source(grad, mask, shapes):
@@ -208,7 +211,7 @@ def _scatter_source(grad, mask, shapes):
 
 
 @op(name="masked_scatter.raw", backward="MaskedScatterBackward0", nondiff=("places", "mask"),
-    grad={"self": _kept, "source": _scatter_source}, double={"self": "MaskedFillBackward0"}, **RAW)
+    grad={"self": _kept, "source": _scatter_source}, double={"self": "MaskedFillBackward0"}, **RAW, quirks=Quirks(anyhow=True))
 def masked_scatter_raw(self: Tensor, mask: Tensor, places: Tensor, source: Tensor):
     """The first elements of ``source`` at flat positions of ``self``, which are those that the mask selects."""
     taken = source.reshape(-1)[:places.shape[0]]
@@ -216,7 +219,7 @@ def masked_scatter_raw(self: Tensor, mask: Tensor, places: Tensor, source: Tenso
 
 
 @op(name="masked_scatter.batch", backward="MaskedScatterBackward0", nondiff=("mask",),
-    grad={"self": _kept, "source": _scatter_source}, double={"self": "MaskedFillBackward0"}, **RAW)
+    grad={"self": _kept, "source": _scatter_source}, double={"self": "MaskedFillBackward0"}, **RAW, quirks=Quirks(anyhow=True))
 def masked_scatter_batch(self: Tensor, mask: Tensor, source: Tensor):
     """The same without a look at the mask, which selects as many elements of ``source`` as there are, or fewer."""
     chosen, order = _order(mask, self.shape)

@@ -15,6 +15,7 @@ from ...storage.lifted import LIFTED_MEMORY
 from ...trace.tape import LOCAL
 from ..layout import suggested
 from ..operator import RAW, Number, OptTensor, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import put_out
 from .numeric import NARROW, cast, not_implemented, size_at
@@ -150,7 +151,8 @@ def _batch_layout(specs, outputs, _):
 @op(name="native_batch_norm.raw", backward="NativeBatchNormBackward0", nondiff=(1, 2, 3), check=_check_batch,
     layout=_batch_layout, grad={
         "input": _batch_input, "weight": _batch_weight,
-        "bias": lambda grads: jnp.sum(_wide(grads[0]), _others(grads[0]))}, **RAW)
+        "bias": lambda grads: jnp.sum(_wide(grads[0]), _others(grads[0]))}, **RAW,
+    quirks=Quirks(never_needed=("native_batch_norm", ("running_mean", "running_var"))))
 def native_batch_norm_raw(input: Tensor, weight: OptTensor, bias: OptTensor, running_mean: OptTensor, running_var: OptTensor, training,
                           eps: Number):
     """The normalised input, the mean and the inverse deviation that were used, and the unbiased variance of the batch."""

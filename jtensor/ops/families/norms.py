@@ -11,6 +11,7 @@ from jax import lax
 from ...base import dtypes, sites
 from ...base.naming import type_name
 from ..operator import Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .arithmetic import check_subtraction
 from .numeric import axes_of, cast, is_complex, restored, wide, wrap_dim
@@ -124,7 +125,7 @@ def _none_of_counts(place):
 
 
 @op(None, name="linalg_vector_norm", check=_check_vector_norm, grad={"self": _vector_gradient}, **_PRIVATE, double="MulBackward0",
-    inverse=_none_of_counts(1))
+    inverse=_none_of_counts(1), quirks=Quirks(factor=True, by_elements=True))
 def linalg_vector_norm(self: Tensor, ord=2, dim=None, keepdim=False, *, dtype=None):
     """The norm of order ``ord`` of the elements along ``dim``, whatever the shape.
 
@@ -223,7 +224,7 @@ def _check_dist(self, other, p):
 @op("numeric", layout="contiguous", check=_check_dist, grad={
     "self": lambda grad, self, other, p, result: _dist_gradient(grad, self, other, p, result),
     "other": lambda grad, self, other, p, result: -_dist_gradient(grad, self, other, p, result)}, double="MulBackward0",
-    inverse=_none_of_counts(2))
+    inverse=_none_of_counts(2), quirks=Quirks(by_elements=True))
 @wide
 def dist(self: Tensor, other: Tensor, p=2):
     """The p-norm of the difference of two tensors.
@@ -307,7 +308,8 @@ def _logsumexp_gradient(grad, self, result, dim, keepdim):
     return grad * jnp.conj(jnp.exp(self - result))
 
 
-@op("float", out=True, layout="contiguous", check=_check_logsumexp, grad={"self": _logsumexp_gradient}, double="MulBackward0")
+@op("float", out=True, layout="contiguous", check=_check_logsumexp, grad={"self": _logsumexp_gradient}, double="MulBackward0",
+    quirks=Quirks(by_elements=True))
 def logsumexp(self: Tensor, dim, keepdim=False):
     """``log(sum(exp(input)))`` over ``dim`` without overflow on the way.
 

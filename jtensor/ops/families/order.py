@@ -8,6 +8,7 @@ from jax import lax
 
 from ...base.geometry import contiguous_strides
 from ..operator import Tensor, TensorOrNumber, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import NO_DIM, NO_KEEPDIM, no_keepdim, no_none, no_out
 from .extrema import no_empty, share_evenly, to_selected
@@ -72,26 +73,28 @@ def _check_kind(self):
 
 
 @op(None, name="median_all", backward="MedianBackward0", grad={"self": share_evenly}, check=_check_kind, **_PRIVATE,
-    double="MaskedFillBackward1!")
+    double="MaskedFillBackward1!", quirks=Quirks(writes=1))
 def median_all(self: Tensor):
     """The median of all elements."""
     return _median_of_all(self, False)
 
 
 @op(None, name="nanmedian_all", backward="NanmedianBackward0", grad={"self": share_evenly}, check=_check_kind, **_PRIVATE,
-    double="MaskedFillBackward1!")
+    double="MaskedFillBackward1!", quirks=Quirks(writes=1))
 def nanmedian_all(self: Tensor):
     """The median of all elements that are not NaN."""
     return _median_of_all(self, True)
 
 
-@op(None, name="median_dim", backward="MedianBackward1", check=_check_along("median", "median_out"), **_PAIR, double="ScatterBackward0")
+@op(None, name="median_dim", backward="MedianBackward1", check=_check_along("median", "median_out"), **_PAIR, double="ScatterBackward0",
+    quirks=Quirks(writes=2, out_apart=True))
 def median_dim(self: Tensor, dim, keepdim=False):
     """(values, indices) of the medians along a dimension."""
     return _median(self, dim, keepdim, False)
 
 
-@op(None, name="nanmedian_dim", backward="NanmedianBackward1", check=_check_along("median", "median_out"), **_PAIR)
+@op(None, name="nanmedian_dim", backward="NanmedianBackward1", check=_check_along("median", "median_out"), **_PAIR,
+    quirks=Quirks(writes=2, out_apart=True))
 def nanmedian_dim(self: Tensor, dim, keepdim=False):
     """(values, indices) of the medians along a dimension, NaN left out."""
     return _median(self, dim, keepdim, True)
@@ -135,7 +138,8 @@ def _check_mode(self, dim, keepdim):
         raise not_implemented("mode_cpu", self.dtype)
 
 
-@op(None, nondiff=(1,), outputs=("values", "indices"), out=True, check=_check_mode, grad={"self": _selection})
+@op(None, nondiff=(1,), outputs=("values", "indices"), out=True, check=_check_mode, grad={"self": _selection},
+    quirks=Quirks(writes=2, out_apart=True))
 def mode(self: Tensor, dim=-1, keepdim=False):
     """``(values, indices)`` of the most frequent elements along ``dim``, the smallest of equally frequent ones.
 

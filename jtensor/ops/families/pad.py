@@ -13,6 +13,7 @@ from ...base import dtypes
 from .. import layout
 from ..build import cast_to
 from ..operator import Number, Tensor, op
+from ..quirks import Quirks
 from .numeric import not_implemented, refuses, wrap_dim
 from .windows import Windows, taps_of
 
@@ -44,7 +45,7 @@ def _constant_layout(specs, outputs, statics):
 
 
 @op(method=False, saves=(), layout=_constant_layout, backward="ConstantPadNdBackward0", check=_check_constant, fits={"value": "own"},
-    double="ConstantPadNdBackward0")
+    double="ConstantPadNdBackward0", quirks=Quirks(into_ordinary=True))
 def constant_pad_nd(self: Tensor, pad, value: Number = 0):
     """``value`` put around the tensor: two numbers a dimension, the last dimension first; negative ones cut off.
 

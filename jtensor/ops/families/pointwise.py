@@ -14,6 +14,7 @@ from jax import lax
 from ...base import dtypes
 from ..layout import operand, pointwise
 from ..operator import Number, Tensor, TensorOrNumber, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import history_allows
 from .numeric import cast, is_complex, is_floating, is_integral, refuses, zeros_gradient
@@ -54,7 +55,7 @@ def neg(self: Tensor):
 
 
 @op("numeric", inplace=True, out=True, result_dtype=_real_result, check=refuses("abs_cpu", "bool"),
-    grad=lambda grad, self: grad * unit(self), double="MulBackward0")
+    grad=lambda grad, self: grad * unit(self), double="MulBackward0", quirks=Quirks(kept=("self",), factor=True))
 def abs(self: Tensor):
     """The absolute value; of complex numbers the length, which is real.
 
@@ -94,7 +95,11 @@ def _sgn_gradient(grad, self, result):
     return jnp.where(size == 0, jnp.zeros_like(grad), (grad - along.astype(grad.dtype) * result) / safe.astype(grad.dtype))
 
 
-@op("numeric", inplace=True, out=True, grad=_sgn_gradient)
+def _is_real(plan):
+    return not plan.inputs[0].dtype.is_complex
+
+
+@op("numeric", inplace=True, out=True, grad=_sgn_gradient, quirks=Quirks(constant_if=_is_real))
 def sgn(self: Tensor):
     """The sign, also of complex numbers: ``input / |input|``, 0 at 0.
 
@@ -180,7 +185,8 @@ def _angle_layout(specs, outputs, statics):
     return [None if own.dtype.is_complex else pointwise(outputs[0].shape, [operand(own)])]
 
 
-@op("float", layout=_angle_layout, out=True, result_dtype=_real_result, grad=_angle_gradient)
+@op("float", layout=_angle_layout, out=True, result_dtype=_real_result, grad=_angle_gradient,
+    quirks=Quirks(constant_if=_is_real, saved_first=True))
 def angle(self: Tensor):
     """The angle of complex numbers in radians; of real ones 0 or π.
 
@@ -194,7 +200,7 @@ def angle(self: Tensor):
 
 
 @op("numeric", name="_conj_physical", backward="ConjPhysicalBackward0", function=False, method=False, inplace=True, out=True,
-    grad=lambda grad: conj(grad))
+    grad=lambda grad: conj(grad), quirks=Quirks(inplace_node="ConjPhysicalBackward1"))
 def _conj_physical(self: Tensor):
     """The complex conjugates, computed."""
     return conj(self)
@@ -239,7 +245,8 @@ def _parts_of_gradient(grad, node):
 
 
 @op("numeric", out=True, method=False, check=_check_complex("complex"), result_dtype=lambda d: d.computed_complex(),
-    grad={"real": lambda grad, real: grad.real, "imag": lambda grad, imag: grad.imag}, inverse=_parts_of_gradient)
+    grad={"real": lambda grad, real: grad.real, "imag": lambda grad, imag: grad.imag}, inverse=_parts_of_gradient,
+    quirks=Quirks(first="real"))
 def complex(real: Tensor, imag: Tensor):
     """Complex numbers of their real and imaginary parts, which have the same floating-point type.
 
@@ -258,7 +265,7 @@ def _polar_angle_gradient(grad, result):
 
 
 @op("numeric", out=True, method=False, check=_check_complex("polar"), result_dtype=lambda d: d.computed_complex(),
-    grad={"abs": _polar_size_gradient, "angle": _polar_angle_gradient})
+    grad={"abs": _polar_size_gradient, "angle": _polar_angle_gradient}, quirks=Quirks(first="abs"))
 def polar(abs: Tensor, angle: Tensor):
     """Complex numbers of their lengths and angles.
 
@@ -272,7 +279,7 @@ def polar(abs: Tensor, angle: Tensor):
 # -- what is not finite -----------------------------------------------------------------------------------------------
 
 @op("numeric", inplace=True, out=True, layout="like", double="MulBackward0!",
-    grad=lambda grad, self: grad * jnp.isfinite(self).astype(grad.dtype))
+    grad=lambda grad, self: grad * jnp.isfinite(self).astype(grad.dtype), quirks=Quirks(real_only="nan_to_num", out_asked_first=True))
 def nan_to_num(self: Tensor, nan: Number = None, posinf: Number = None, neginf: Number = None):
     """NaN and the infinities replaced: by 0 and the largest and lowest finite number unless others are given.
 

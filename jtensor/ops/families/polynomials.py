@@ -9,6 +9,7 @@ from jax import lax
 
 from ...base import dtypes
 from ..operator import Tensor, TensorOrNumber, op
+from ..quirks import NONE, Quirks
 from .numeric import not_implemented, refuses
 
 _HIDDEN = {"out": True, "function": False, "method": False}
@@ -112,6 +113,8 @@ _BY_SCIPY = {
     "spherical_bessel_j0": lambda s, x: s.spherical_jn(0, x),
 }
 
+_OF_X = ("airy_ai", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "spherical_bessel_j0")     # which call their argument so
+
 
 def _on_host(name, function):
     def body(self: Tensor):
@@ -122,7 +125,8 @@ def _on_host(name, function):
         wanted = self.dtype if self.dtype.kind == "f" else dtypes.get_default_dtype().numpy
         return np.asarray(function(special, np.asarray(self, np.float64))).astype(wanted)
     body.__doc__ = f"The function {name.replace('_', ' ')} of each element, computed on the host."
-    op(None, name=f"special_{name}", sync="slices", nondiff=("self", 0), **_HIDDEN)(body)
+    quirks = Quirks(first="x") if name in _OF_X else NONE
+    op(None, name=f"special_{name}", sync="slices", nondiff=("self", 0), quirks=quirks, **_HIDDEN)(body)
 
 
 for _name, _function in _BY_SCIPY.items():

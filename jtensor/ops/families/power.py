@@ -10,6 +10,7 @@ from jax import lax
 from ...base import dtypes
 from ..fitting import number_fits
 from ..operator import Number, Tensor, TensorOrNumber, op
+from ..quirks import Quirks
 from ..registry import composite
 from .division import quotient
 from .numeric import is_complex, is_integral, not_implemented, refuses, wide
@@ -135,7 +136,8 @@ def _whole_of_bool(d):
 
 
 @op("numeric", name="pow_Tensor_Scalar", backward="PowBackward0", check=_check_scalar, grad={"self": _scalar_gradient},
-    result_dtype=_whole_of_bool, **_POW, double="MulBackward0")
+    result_dtype=_whole_of_bool, **_POW, double="MulBackward0",
+    quirks=Quirks(kept=("self",), factor=True, constant_if=lambda plan: plan.notes.template[1] == 0, real_part=True))
 @wide
 def pow_Tensor_Scalar(self: Tensor, exponent):
     """A tensor to the power of a number, which is part of the operation."""
@@ -158,7 +160,7 @@ def _number_gradient(grad, self, exponent):
 
 
 @op("numeric", name="pow_Tensor_Number", backward="PowBackward0", grad={"self": _number_gradient}, fits={"exponent": "narrow"}, **_POW,
-    double="MulBackward0")
+    double="MulBackward0", quirks=Quirks(factor=True))
 def pow_Tensor_Number(self: Tensor, exponent: Number):
     """A tensor to the power of a number that may be another next time."""
     return _to_number(self, exponent, self.dtype)
@@ -172,7 +174,7 @@ def pow_Integer_Scalar(self: Tensor, exponent):
 
 
 @op("numeric", name="pow_Tensor_Tensor", backward="PowBackward1", grad={"self": _base_gradient, "exponent": _exponent_gradient}, **_POW,
-    check=refuses("pow", "bool"), double={"self": "WhereBackward0", "exponent": "MulBackward0"})
+    check=refuses("pow", "bool"), double={"self": "WhereBackward0", "exponent": "MulBackward0"}, quirks=Quirks(saved_first=True))
 @wide
 def pow_Tensor_Tensor(self: Tensor, exponent: Tensor):
     """A tensor to the power of a tensor."""
@@ -180,7 +182,7 @@ def pow_Tensor_Tensor(self: Tensor, exponent: Tensor):
 
 
 @op("numeric", name="pow_Scalar", backward="PowBackward2", layout="contiguous", grad={"exponent": _exponent_gradient}, out=True,
-    function=False, method=False, check=refuses("pow", "bool"), double="MulBackward0")
+    function=False, method=False, check=refuses("pow", "bool"), double="MulBackward0", quirks=Quirks(factor=True))
 @wide
 def pow_Scalar(self: TensorOrNumber, exponent: Tensor):
     """A number to the power of a tensor."""
@@ -292,7 +294,8 @@ def rsqrt(self: Tensor):
     return 1 / root(self)
 
 
-@op("float", inplace=True, out=True, grad=lambda grad, result: -grad * conj(result * result), double="MulBackward0")
+@op("float", inplace=True, out=True, grad=lambda grad, result: -grad * conj(result * result), double="MulBackward0",
+    quirks=Quirks(factor=True))
 def reciprocal(self: Tensor):
     """``1 / input``.
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from ...base import dtypes
 from ..operator import Tensor, op
+from ..quirks import Quirks
 from .contracting import (
     bmm_left,
     bmm_of,
@@ -99,14 +100,14 @@ def _check_dot(name):
 @op(out=True, check=lambda self, mat2, flips: _check_mm(self, mat2), double="MmBackward0", name="mm_flipped", backward="MmBackward0",
     function=False, method=False,
     grad={"self": lambda grad, mat2, flips: flipped_left(grad, mat2, flips),
-          "mat2": lambda grad, self, flips: flipped_right(grad, self, flips)})
+          "mat2": lambda grad, self, flips: flipped_right(grad, self, flips)}, quirks=Quirks(right=1))
 def mm_flipped(self: Tensor, mat2: Tensor, flips):
     """`mm` of operands of which some lie transposed in memory."""
     return flipped_of(self, mat2, flips)
 
 
 @op(out=True, check=_check_mm, double="MmBackward0", flipped=(mm_flipped, {"self": "a", "mat2": "b"}),
-    grad={"self": lambda grad, mat2: mm_left(grad, mat2), "mat2": lambda grad, self: mm_right(grad, self)})
+    grad={"self": lambda grad, mat2: mm_left(grad, mat2), "mat2": lambda grad, self: mm_right(grad, self)}, quirks=Quirks(right=1))
 def mm(self: Tensor, mat2: Tensor):
     """The product of two matrices ``(n, k)`` and ``(k, m)`` of one type; no broadcasting.
 

@@ -9,6 +9,7 @@ from ...base import dtypes
 from ...trace.plan import is_particular
 from ..layout import like, of_all
 from ..operator import RAW, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import no_bools
 from .numeric import axes_of, axis_at, not_implemented, wrap_dim
@@ -39,7 +40,7 @@ def _repeated_once(grad, node):
 
 
 @op(name="repeat.raw", backward="RepeatBackward0", check=_check_repeat, grad={"self": _repeat_gradient}, inverse=_repeated_once, **RAW,
-    double="SumBackward1")
+    double="SumBackward1", quirks=Quirks(constant_if=lambda plan: 0 in plan.notes.template[1]))
 def repeat_raw(self: Tensor, repeats):
     """The tensor laid out again and again along its dimensions."""
     shape = (1,) * (len(repeats) - self.ndim) + self.shape
@@ -213,7 +214,8 @@ def _flip_layout(specs, outputs, statics):
 
 
 @op(name="flip.raw", backward="FlipBackward0", check=lambda input, dims: axes_of(dims, input.ndim) if dims else None, moves=True,
-    layout=_flip_layout, grad={"input": lambda grad, dims: _flipped(grad, dims)}, **RAW, double="FlipBackward0")
+    layout=_flip_layout, grad={"input": lambda grad, dims: _flipped(grad, dims)}, **RAW, double="FlipBackward0",
+    quirks=Quirks(by_elements=True))
 def flip_raw(input: Tensor, dims):
     """The elements in reverse order along dimensions."""
     return _flipped(input, dims)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base import dtypes
 from ..operator import Number, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .numeric import cast_like, floats_only, larger, not_implemented, smaller, wide
 
@@ -31,7 +32,7 @@ def _check_relu(self):
         raise NotImplementedError("clamp is not supported for complex types")
 
 
-@op("numeric", inplace=True, grad=_above_zero, check=_check_relu, double="ThresholdBackwardBackward0")
+@op("numeric", inplace=True, grad=_above_zero, check=_check_relu, double="ThresholdBackwardBackward0", quirks=Quirks(saved_first=True))
 def relu(self: Tensor):
     """``max(input, 0)``; NaN stays NaN, and the gradient at 0 is 0.
 
@@ -42,7 +43,8 @@ def relu(self: Tensor):
 
 
 @op("numeric", check=floats_only("leaky_relu_cpu"), fits={"negative_slope": "wide"}, **_INTERNAL,
-    grad=lambda grad, self, negative_slope: jnp.where(self > 0, grad, grad * cast_like(negative_slope, grad)))
+    grad=lambda grad, self, negative_slope: jnp.where(self > 0, grad, grad * cast_like(negative_slope, grad)),
+    quirks=Quirks(kept=("self",), saved_first=True))
 @wide
 def leaky_relu(self: Tensor, negative_slope: Number = 0.01):
     """The input where positive, ``negative_slope`` times it elsewhere."""
@@ -69,7 +71,7 @@ _leaky_gradient.allows = falls_nowhere(
 
 
 @op("numeric", name="leaky_relu.result", backward="LeakyReluBackward1", double="LeakyReluBackwardBackward0", grad=_leaky_gradient,
-    check=floats_only("leaky_relu_cpu"), **_INTERNAL)
+    check=floats_only("leaky_relu_cpu"), **_INTERNAL, quirks=Quirks(saved_first=True))
 def leaky_relu_in_place(self: Tensor, negative_slope=0.01):
     """``leaky_relu`` where it is written back: its gradient is made of the result."""
     return leaky_relu.body(self, negative_slope)
@@ -125,7 +127,8 @@ def _check_threshold(self, threshold, value):
 
 
 @op("numeric", grad=lambda grad, self, threshold: jnp.where(self <= cast_like(threshold, self), jnp.zeros_like(grad), grad), inplace=True,
-    out=True, method=False, check=_check_threshold, fits={"threshold": "wide", "value": "own"})
+    out=True, method=False, check=_check_threshold, fits={"threshold": "wide", "value": "own"},
+    quirks=Quirks(kept=("self",), saved_first=True, inplace_node="ThresholdBackward1", overlap_allowed=True))
 def threshold(self: Tensor, threshold: Number, value: Number):
     """The input where it is above ``threshold``, ``value`` elsewhere.
 
@@ -146,7 +149,8 @@ def _check_hardtanh(self, min_val, max_val):
         raise NotImplementedError("clamp is not supported for complex types")
 
 
-@op("numeric", grad=_hardtanh_gradient, **_INTERNAL, check=_check_hardtanh, fits={"min_val": "own", "max_val": "own"})
+@op("numeric", grad=_hardtanh_gradient, **_INTERNAL, check=_check_hardtanh, fits={"min_val": "own", "max_val": "own"},
+    quirks=Quirks(kept=("self",)))
 def hardtanh(self: Tensor, min_val: Number = -1.0, max_val: Number = 1.0):
     """The input kept between two bounds; no gradient on the bounds."""
     return smaller(larger(self, cast_like(min_val, self)), cast_like(max_val, self))
@@ -156,7 +160,7 @@ _SIXTH = float(np.float32(1 / 6))         # PyTorch's gradient has this constant
 
 
 @op("numeric", check=floats_only("hardsigmoid_cpu"), **_INTERNAL,
-    grad=lambda grad, self: _where((self > -3) & (self < 3), grad * _SIXTH, 0))
+    grad=lambda grad, self: _where((self > -3) & (self < 3), grad * _SIXTH, 0), quirks=Quirks(no_derivative="aten::hardsigmoid_backward"))
 @wide
 def hardsigmoid(self: Tensor):
     """A sigmoid of three straight lines: ``clamp(input / 6 + 1/2, 0, 1)``."""
@@ -185,7 +189,7 @@ def _shrink_gradient(grad, self, lambd):
     return jnp.where((self < -size) | (self > size), grad, jnp.zeros_like(grad))
 
 
-@op("numeric", out=True, grad=_shrink_gradient, check=floats_only("hardshrink_cpu"), fits={"lambd": "own"})
+@op("numeric", out=True, grad=_shrink_gradient, check=floats_only("hardshrink_cpu"), fits={"lambd": "own"}, quirks=Quirks(kept=("self",)))
 def hardshrink(self: Tensor, lambd: Number = 0.5):
     """The input, but 0 between ``-lambd`` and ``lambd``.
 
@@ -204,7 +208,7 @@ def _check_softshrink(self, lambd):
         raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {dtypes.scalar_name(self.dtype)}, but found {lambd:g}")
 
 
-@op("numeric", function=False, method=False, out=True, check=_check_softshrink, grad=_shrink_gradient)
+@op("numeric", function=False, method=False, out=True, check=_check_softshrink, grad=_shrink_gradient, quirks=Quirks(kept=("self",)))
 @wide
 def softshrink(self: Tensor, lambd=0.5):
     """The input drawn towards 0 by ``lambd``, and 0 where it gets there."""

@@ -9,6 +9,7 @@ from jax import lax
 from ...base import dtypes
 from ...trace.plan import is_for_cpu, is_particular
 from ..operator import RAW, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import NO_DIM, NO_KEEPDIM, no_keepdim, no_none, no_out
 from .numeric import axes_of, is_complex, is_floating, is_integral, not_implemented, restored, size_of, spread, wide
@@ -132,7 +133,8 @@ def sum_to_size(self, *size):
 
 
 @op(None, name="nansum_dim", backward="NansumBackward0", check=_check_dim, **_PRIVATE, double="MulBackward0!", grad={
-    "self": lambda grad, self, dim, keepdim: spread(grad, self.shape, dim, keepdim).astype(self.dtype) * (self == self).astype(self.dtype)})
+    "self": lambda grad, self, dim, keepdim: spread(grad, self.shape, dim, keepdim).astype(self.dtype) * (self == self).astype(self.dtype)},
+    quirks=Quirks(by_elements=True))
 def nansum_dim(self: Tensor, dim=None, keepdim=False, *, dtype=None):
     """The sum without NaNs."""
     x = _sum_type(self, dtype)
@@ -266,13 +268,15 @@ def _prod_gradient(grad, self, result, dim, keepdim):
 
 
 @op(None, name="prod_all", backward="ProdBackward0", **_PRIVATE,
-    grad={"self": lambda grad, self, result: _prod_gradient(grad, self, result, None, False)}, double="MulBackward0")
+    grad={"self": lambda grad, self, result: _prod_gradient(grad, self, result, None, False)}, double="MulBackward0",
+    quirks=Quirks(by_elements=True))
 def prod_all(self: Tensor, *, dtype=None):
     """The product of all elements."""
     return _multiply(_sum_type(self, dtype), None, False)
 
 
-@op(None, name="prod_dim", backward="ProdBackward1", check=_check_dim, grad={"self": _prod_gradient}, **_PRIVATE, double="MulBackward0")
+@op(None, name="prod_dim", backward="ProdBackward1", check=_check_dim, grad={"self": _prod_gradient}, **_PRIVATE, double="MulBackward0",
+    quirks=Quirks(by_elements=True))
 def prod_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
     """The product over a dimension."""
     return _multiply(_sum_type(self, dtype), axes_of(dim, self.ndim), keepdim)

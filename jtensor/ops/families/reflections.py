@@ -9,6 +9,7 @@ from jax import lax
 from ...base import dtypes
 from ..loops import scan
 from ..operator import RAW, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import put_out
 from .factor import adjoint, product
@@ -16,7 +17,8 @@ from .matrices import floating, named
 from .numeric import no_derivative, not_implemented, size_at
 
 
-@op(name="geqrf.raw", backward="GeqrfBackward0", layout="columns", outputs=("a", "tau"), grad=no_derivative("'geqrf'", "input"), **RAW)
+@op(name="geqrf.raw", backward="GeqrfBackward0", layout="columns", outputs=("a", "tau"), grad=no_derivative("'geqrf'", "input"), **RAW,
+    quirks=Quirks(real_only="geqrf"))
 def geqrf_raw(input: Tensor):
     """(R with the vectors below it, their factors)."""
     packed, tau = jnp.linalg.qr(input, mode="raw")

@@ -8,6 +8,7 @@ from jax import lax
 
 from ...base import dtypes
 from ..operator import Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import NO_DECIMALS
 from .numeric import is_integral, not_implemented, refuses, wide, zeros_gradient
@@ -127,7 +128,7 @@ def _halved(x):
 
 
 @op(None, layout="like", nondiff=(1,), outputs=("mantissa", "exponent"), check=_check_frexp, out=True,
-    grad={"self": lambda grads, result1: grads[0] / jnp.exp2(result1.astype(grads[0].dtype))})
+    grad={"self": lambda grads, result1: grads[0] / jnp.exp2(result1.astype(grads[0].dtype))}, quirks=Quirks(out_asked_first=True))
 @wide
 def frexp(self: Tensor):
     """``(mantissa, exponent)``: each element as a number in [0.5, 1) times a power of two.

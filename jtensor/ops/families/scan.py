@@ -11,6 +11,7 @@ from jax import lax
 
 from ...base import dtypes
 from ..operator import Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import put_out
 from .exponentials import log_of_sum
@@ -70,7 +71,7 @@ def _handed_on(grad, node):
 
 
 @op(None, check=_check_sum("cumsum"), check_inplace=_check_into_bools("cumsum"), **_SCAN, double="FlipBackward0", inverse=_handed_on,
-    grad={"self": lambda grad, dim: _cumulate_back(grad, dim)})
+    grad={"self": lambda grad, dim: _cumulate_back(grad, dim)}, quirks=Quirks(out_whole=True))
 def cumsum(self: Tensor, dim, *, dtype=None):
     """Sums of all elements up to each one along ``dim``; integers add up in int64.
 
@@ -121,7 +122,7 @@ def _at_zeros(grad, x, axis):
 
 
 @op(None, check=_check_sum("cumprod"), check_inplace=_check_into_bools("cumprod"), grad={"self": _cumprod_gradient}, **_SCAN,
-    double="DivBackward0", inverse=_handed_on)
+    double="DivBackward0", inverse=_handed_on, quirks=Quirks(out_whole=True))
 def cumprod(self: Tensor, dim, *, dtype=None):
     """Products of all elements up to each one along ``dim``.
 
@@ -184,7 +185,7 @@ def _less(a, b):
     return ~a & b if a.dtype == jnp.bool_ else a < b
 
 
-@op(None, check=_check_extremum("cummax"), grad={"self": _scatter_back}, double="ScatterAddBackward0!", **_PAIR)
+@op(None, check=_check_extremum("cummax"), grad={"self": _scatter_back}, double="ScatterAddBackward0!", **_PAIR, quirks=Quirks(writes=2))
 def cummax(self: Tensor, dim):
     """``(values, indices)`` of the largest so far along ``dim``.
 
@@ -194,7 +195,7 @@ def cummax(self: Tensor, dim):
     return _running_extremum(self, dim, lambda a, b: _less(b, a))
 
 
-@op(None, check=_check_extremum("cummin"), grad={"self": _scatter_back}, double="ScatterAddBackward0!", **_PAIR)
+@op(None, check=_check_extremum("cummin"), grad={"self": _scatter_back}, double="ScatterAddBackward0!", **_PAIR, quirks=Quirks(writes=2))
 def cummin(self: Tensor, dim):
     """``(values, indices)`` of the smallest so far along ``dim``.
 
@@ -260,7 +261,8 @@ def _logcumsumexp_gradient(grad, self, result, dim):
 
 
 @op(None, out=True, grad={"self": _logcumsumexp_gradient}, check=_check_logcumsumexp, double="SubBackward0",
-    inverse=lambda grad, node: (grad,) if not node.plan.inputs[0].shape or 0 in node.plan.inputs[0].shape else None)
+    inverse=lambda grad, node: (grad,) if not node.plan.inputs[0].shape or 0 in node.plan.inputs[0].shape else None,
+    quirks=Quirks(out_whole=True))
 def logcumsumexp(self: Tensor, dim):
     """Logarithms of the sums of exponentials up to each element along ``dim``.
 
@@ -306,7 +308,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
         size = x.shape[axis]
         high, low = x.narrow(axis, 1, max(size - 1, 0)) if size else x, x.narrow(axis, 0, max(size - 1, 0))
         x = high.logical_xor(low) if x.dtype is dtypes.bool else high - low
-    return put_out("logical_xor" if x.dtype is dtypes.bool else "sub", x, out)
+    return put_out("logical_xor" if x.dtype is dtypes.bool else "sub", x, out, asked_first=True)
 
 
 def _slices(y, dim):

@@ -10,6 +10,7 @@ from jax import lax
 from ...base import dtypes, sites
 from ..build import cast_to
 from ..operator import RAW, Number, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
 from .composing import history_allows, memory_allows, number_fits, put_out
@@ -125,7 +126,7 @@ def _gather_gradient(grad, self, dim, index, rows):
 
 
 @op(name="gather.raw", backward="GatherBackward0", check=_check_gather, nondiff=("index",), grad={"self": _gather_gradient}, **RAW,
-    double="ScatterAddBackward0!")
+    double="ScatterAddBackward0!", quirks=Quirks(writes=1))
 def gather_raw(self: Tensor, dim, index: Tensor, rows=False):
     """The elements that an index names along ``dim``, or whole slices (`one_of_each`)."""
     return gather_at(self, dim, index, rows)
@@ -229,13 +230,14 @@ def _from_source(grad, dim, index, shapes):
 
 
 @op(name="scatter.src", backward="ScatterBackward0", check=check_scatter, nondiff=("index",),
-    grad={"self": _zero_at, "src": _from_source}, **RAW)
+    grad={"self": _zero_at, "src": _from_source}, **RAW, quirks=Quirks(apart=True))
 def scatter_src(self: Tensor, dim, index: Tensor, src: Tensor):
     """The source's elements placed along ``dim``."""
     return scatter_at(self, dim, index, cut(src, index), "set")
 
 
-@op(name="scatter.value", backward="ScatterBackward1", check=check_scatter, nondiff=("index",), grad={"self": _zero_at}, **RAW)
+@op(name="scatter.value", backward="ScatterBackward1", check=check_scatter, nondiff=("index",), grad={"self": _zero_at}, **RAW,
+    quirks=Quirks(apart=True))
 def scatter_value(self: Tensor, dim, index: Tensor, value: Number):
     """A number placed along ``dim``."""
     return scatter_at(self, dim, index, jnp.broadcast_to(cast_to(jnp.asarray(value), self.dtype), index.shape), "set")
@@ -251,14 +253,14 @@ def _check_reduced(self, dim, index, src, reduce):
 
 
 @op(name="scatter.reduce", backward="NotImplemented", check=_check_reduced, nondiff=("index",),
-    grad=no_derivative("scatter", "self", "src"), **RAW)
+    grad=no_derivative("scatter", "self", "src"), **RAW, quirks=Quirks(apart=True))
 def scatter_reduced(self: Tensor, dim, index: Tensor, src: Tensor, reduce):
     """The source's elements added to, or multiplied into, what is along ``dim``."""
     return scatter_at(self, dim, index, cut(src, index), reduce)
 
 
 @op(name="scatter.value_reduce", backward="NotImplemented", check=_check_reduced, nondiff=("index",),
-    grad=no_derivative("scatter", "self"), **RAW)
+    grad=no_derivative("scatter", "self"), **RAW, quirks=Quirks(apart=True))
 def scatter_value_reduced(self: Tensor, dim, index: Tensor, src: Number, reduce):
     """A number added to, or multiplied into, what is along ``dim``."""
     return scatter_at(self, dim, index, jnp.broadcast_to(cast_to(jnp.asarray(src), self.dtype), index.shape), reduce)
@@ -300,7 +302,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
             [5., 0.]])
     """
     operator, arguments = _scatter_call("scatter", input, dim, index, src, value, reduce)
-    return put_out("scatter", operator(*arguments), out)
+    return put_out("scatter", operator(*arguments), out, asked_first=True)
 
 
 @composite(function=False)
@@ -311,7 +313,7 @@ def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
 
 
 @op(name="scatter_add.raw", backward="ScatterAddBackward0", check=check_scatter, nondiff=("index",),
-    grad={"self": lambda grad: grad, "src": _from_added}, double={"self": "="}, **RAW)
+    grad={"self": lambda grad: grad, "src": _from_added}, double={"self": "="}, **RAW, quirks=Quirks(apart=True))
 def scatter_add_raw(self: Tensor, dim, index: Tensor, src: Tensor, rows=False):
     """The source's elements added along ``dim``, or whole slices (`one_of_each`)."""
     return scatter_at(self, dim, index, cut(src, index, rows), "add", rows)
@@ -336,7 +338,7 @@ def scatter_add(input, dim, index, src, *, out=None):
     """
     checked(scatter_add_raw, input, dim, index, src)
     index, rows = one_of_each(input, dim, index, src)
-    return put_out("scatter_add", scatter_add_raw(input, dim, index, src, rows), out)
+    return put_out("scatter_add", scatter_add_raw(input, dim, index, src, rows), out, asked_first=True)
 
 
 @composite(function=False)

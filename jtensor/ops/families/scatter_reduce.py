@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from ...base import dtypes
 from ...base.errors import missing
 from ..operator import RAW, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import put_out
 from .numeric import not_implemented
@@ -153,7 +154,7 @@ def _reduce_src(grad, self, dim, index, src, result, reduce, include_self, rows)
 
 
 @op(name="scatter_reduce.raw", backward="ScatterReduceBackward0", check=_check_scatter_reduce, nondiff=("index",),
-    grad={"self": _reduce_self, "src": _reduce_src}, **RAW)
+    grad={"self": _reduce_self, "src": _reduce_src}, **RAW, quirks=Quirks(real_only="scatter_reduce", apart=True))
 def scatter_reduce_raw(self: Tensor, dim, index: Tensor, src: Tensor, reduce, include_self=True, rows=False):
     """The source's elements reduced into what is along ``dim``, or whole slices (`one_of_each`)."""
     return combine(self, _along(dim, index, rows)[0], cut(src, index, rows), reduce, include_self)
@@ -174,7 +175,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     reduce = _OLDER.get(reduce, reduce)
     checked(scatter_reduce_raw, input, dim, index, src, reduce, include_self)
     index, rows = one_of_each(input, dim, index, src)
-    return put_out("scatter_reduce", scatter_reduce_raw(input, dim, index, src, reduce, include_self, rows), out)
+    return put_out("scatter_reduce", scatter_reduce_raw(input, dim, index, src, reduce, include_self, rows), out, asked_first=True)
 
 
 @composite(function=False)

@@ -10,6 +10,7 @@ from ...base import dtypes, sites
 from ...views.rules import as_strided
 from ..build import cast_to
 from ..operator import RAW, Number, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
 from .composing import conj_times, held_number_fits, history_allows, memory_allows, number_fits, put_out, times
@@ -64,7 +65,7 @@ def _select_gradient(grad, dim, index, shapes):
 
 
 @op(name="index_select.raw", backward="IndexSelectBackward0", check=_check_select, nondiff=("index",),
-    grad={"self": _select_gradient}, **RAW, double="IndexAddBackward0")
+    grad={"self": _select_gradient}, **RAW, double="IndexAddBackward0", quirks=Quirks(writes=1))
 def index_select_raw(self: Tensor, dim, index: Tensor):
     """The slices that a vector names."""
     return _pick(self, dim, index)
@@ -83,7 +84,7 @@ def index_select(input, dim, index, *, out=None):
     by_slices = wrap_dim(dim, input._spec.ndim) == 1 or input._spec.ndim > 1 and not input._spec.numel
     check_bounds(index, length, lambda n: IndexError("index out of range in self") if not by_slices else
                  RuntimeError(f"INDICES element is out of DATA bounds, id={n} axis_dim={length}"))
-    return put_out("index_select", made, out, apart=(input,))
+    return put_out("index_select", made, out, apart=(input,), asked_first=True)
 
 
 # -- index_add --------------------------------------------------------------------------------------------------------
@@ -127,6 +128,7 @@ def _check_add(self, dim, index, source, alpha):
     },
     double={"self": "=", "source": "ExpandBackward0!"},
     **RAW,
+    quirks=Quirks(ends_in_view="source", apart=True),
 )
 def index_add_raw(self: Tensor, dim, index: Tensor, source: Tensor, *, alpha: Number = 1):
     """The source's slices added at the slices that a vector names."""
@@ -205,7 +207,8 @@ def _zero_slices(grad, dim, index):
 
 @op(name="index_copy.raw", backward="IndexCopyBackward0", check=_check_copy, nondiff=("index",), grad={
     "self": _zero_slices,
-    "source": lambda grad, dim, index, source: _pick(grad, dim, index).reshape(source.shape)}, double={"source": "ExpandBackward0!"}, **RAW)
+    "source": lambda grad, dim, index, source: _pick(grad, dim, index).reshape(source.shape)}, double={"source": "ExpandBackward0!"}, **RAW,
+    quirks=Quirks(ends_in_view="source", apart=True))
 def index_copy_raw(self: Tensor, dim, index: Tensor, source: Tensor):
     """The source's slices in place of the slices that a vector names."""
     return _write(set_at, self, dim, index, source)
@@ -247,14 +250,15 @@ def _filled(self, dim, index, value):
 
 
 @op(name="index_fill.Scalar", backward="IndexFillBackward0", layout="like", check=_check_fill, nondiff=("index",),
-    grad={"self": _zero_slices}, **RAW)
+    grad={"self": _zero_slices}, **RAW, quirks=Quirks(overlap_allowed=True, overlap_warns=("index_fill_",), anyhow=True))
 def index_fill_Scalar(self: Tensor, dim, index: Tensor, value: Number):
     """A number in the slices that a vector names."""
     return _filled(self, dim, index, value)
 
 
 @op(name="index_fill.Tensor", backward="IndexFillBackward1", layout="like", check=_check_fill, nondiff=("index",), grad={
-    "self": _zero_slices, "value": lambda grad, dim, index: (grad - _zero_slices(grad, dim, index)).sum()}, **RAW)
+    "self": _zero_slices, "value": lambda grad, dim, index: (grad - _zero_slices(grad, dim, index)).sum()}, **RAW,
+    quirks=Quirks(keeps_complex=True, overlap_allowed=True, overlap_warns=("index_fill_",), anyhow=True))
 def index_fill_Tensor(self: Tensor, dim, index: Tensor, value: Tensor):
     """A 0-d tensor's value in the slices that a vector names."""
     return _filled(self, dim, index, value)
@@ -350,7 +354,7 @@ def _reduce_gradient(which):
 
 
 @op(name="index_reduce.raw", backward="IndexReduceBackward0", check=_check_reduce, nondiff=("index",),
-    grad={"self": _reduce_gradient(0), "source": _reduce_gradient(1)}, **RAW)
+    grad={"self": _reduce_gradient(0), "source": _reduce_gradient(1)}, **RAW, quirks=Quirks(apart=True))
 def index_reduce_raw(self: Tensor, dim, index: Tensor, source: Tensor, reduce, include_self=True):
     """The source's slices reduced into the slices that a vector names."""
     return combine(self, _slices(dim, index, source.shape)[0], source, reduce, include_self)

@@ -13,6 +13,7 @@ from jax import lax
 from ...base import dtypes
 from ...trace.plan import is_for_cpu, is_particular
 from ..operator import RAW, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .composing import put_out
 from .numeric import not_implemented, wrap_dim
@@ -122,13 +123,15 @@ def back(grads, result1, dim, shapes):
 _PAIR = {"nondiff": (1,), "outputs": ("values", "indices"), "grad": {"self": back}, **RAW}
 
 
-@op(name="sort_dim.default", backward="SortBackward0", check=_check_sort, layout=_both_like, **_PAIR, double="ScatterBackward0")
+@op(name="sort_dim.default", backward="SortBackward0", check=_check_sort, layout=_both_like, **_PAIR, double="ScatterBackward0",
+    quirks=Quirks(writes=2, into_ordinary=True))
 def sort_default(self: Tensor, dim=-1, descending=False):
     """Values in order, and where they were."""
     return sorted_along(self, dim, descending)
 
 
-@op(name="sort_dim.stable", backward="SortBackward1", check=_check_sort, layout=_both_like, **_PAIR, double="ScatterBackward0")
+@op(name="sort_dim.stable", backward="SortBackward1", check=_check_sort, layout=_both_like, **_PAIR, double="ScatterBackward0",
+    quirks=Quirks(writes=2, into_ordinary=True))
 def sort_stable(self: Tensor, dim=-1, descending=False):
     """`sort_default`, named as PyTorch names the stable sort's node."""
     return sorted_along(self, dim, descending)
@@ -178,7 +181,7 @@ def _check_topk(self, k, dim, largest, sorted):
         raise RuntimeError(f"topk does not support bool dtypes on {self.device.type.upper()}")
 
 
-@op(name="topk_dim.raw", backward="TopkBackward0", check=_check_topk, **_PAIR, double="ScatterBackward0")
+@op(name="topk_dim.raw", backward="TopkBackward0", check=_check_topk, **_PAIR, double="ScatterBackward0", quirks=Quirks(writes=2))
 def topk_raw(self: Tensor, k, dim=-1, largest=True, sorted=True):
     """The first elements of a sort, and where they were."""
     if self.ndim == 0:
@@ -224,7 +227,7 @@ def _kth_gradient(grads, result1, dim, keepdim, shapes):
 
 
 @op(name="kthvalue_dim.raw", backward="KthvalueBackward0", check=_check_kth, nondiff=(1,), outputs=("values", "indices"),
-    grad={"self": _kth_gradient}, **RAW, double="ScatterBackward0")
+    grad={"self": _kth_gradient}, **RAW, double="ScatterBackward0", quirks=Quirks(writes=2))
 def kthvalue_raw(self: Tensor, k, dim=-1, keepdim=False):
     """The k-th element of a sort, and where it was."""
     if self.ndim == 0:

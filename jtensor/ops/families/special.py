@@ -13,6 +13,7 @@ from jax.scipy import special as jsp
 
 from ...trace.lowering.elementary import polynomial
 from ..operator import Tensor, TensorOrNumber, op
+from ..quirks import Quirks
 from ..registry import composite
 from .numeric import refuses, through_double, unary, wide
 
@@ -46,7 +47,8 @@ def erf_of(x):
     return jnp.copysign(jnp.where(size < _CUT, near, far), x)
 
 
-@op("float", grad=lambda grad, self: 2 * _PER_SQRT_PI * jnp.exp(-(self * self)) * grad, **unary("erf_vml_cpu"), double="MulBackward0")
+@op("float", grad=lambda grad, self: 2 * _PER_SQRT_PI * jnp.exp(-(self * self)) * grad, **unary("erf_vml_cpu"), double="MulBackward0",
+    quirks=Quirks(saved_first=True))
 @wide
 def erf(self: Tensor):
     """The error function.
@@ -69,7 +71,7 @@ def erfc(self: Tensor):
 
 
 @op("float", grad=lambda grad, self: 0.5 * math.sqrt(math.pi) * jnp.exp(jnp.square(wide(_erfinv)(self))) * grad, **unary("erfinv_vml_cpu"),
-    double="MulBackward0")
+    double="MulBackward0", quirks=Quirks(saved_first=True))
 @wide
 def erfinv(self: Tensor):
     """The inverse of `erf`; infinite at ±1, NaN beyond.

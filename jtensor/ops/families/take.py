@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from ...base import dtypes
 from ...base.determinism import alert
 from ..operator import RAW, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .bounds import check_bounds
 from .composing import history_allows, memory_allows, put_out
@@ -27,7 +28,7 @@ def _take_gradient(grad, self, index):
 
 
 @op(name="take.raw", backward="TakeBackward0", check=_check_take, nondiff=("index",), grad={"self": _take_gradient}, **RAW,
-    double="PutBackward0!")
+    double="PutBackward0!", quirks=Quirks(like_input=True, writes=1))
 def take_raw(self: Tensor, index: Tensor):
     """The elements at flat positions."""
     return read_at(self.reshape(-1), [index], (0,))
@@ -46,7 +47,7 @@ def take(input, index, *, out=None):
     """
     _check_take(input._spec, index._spec)
     _flat_bounds(index, input._spec.numel)
-    return put_out("take", take_raw(input, index), out, (input, index))
+    return put_out("take", take_raw(input, index), out, (input, index), asked_first=True)
 
 
 def _check_put(self, index, source, accumulate):
@@ -71,7 +72,7 @@ def _put_self(grad, index, accumulate):
 @op(name="put.raw", backward="PutBackward0", layout="like", check=_check_put, nondiff=("index",), grad={
     "self": _put_self,
     "source": lambda grad, index, source: read_at(grad.reshape(-1), [index], (0,)).reshape(source.shape)},
-    double={"source": "ViewBackward0!"}, **RAW)
+    double={"source": "ViewBackward0!"}, **RAW, quirks=Quirks(accumulates=True, ends_in_view="source", apart=True))
 def put_raw(self: Tensor, index: Tensor, source: Tensor, accumulate=False):
     """The source's elements at flat positions."""
     how = add_at if accumulate else set_at

@@ -13,6 +13,7 @@ from jax import lax
 from ...trace.lowering.elementary import polynomial
 from ...trace.plan import is_for_cpu
 from ..operator import Tensor, op
+from ..quirks import Quirks
 from .numeric import is_complex, refuses, through_double, wide
 
 conj = jnp.conj
@@ -117,7 +118,7 @@ def _arc(x, cosine):
 
 # -- circular ---------------------------------------------------------------------------------------------------------
 
-@op("float", grad=lambda grad, self: grad * conj(cosine(self)), **_UNARY, double="MulBackward0")
+@op("float", grad=lambda grad, self: grad * conj(cosine(self)), **_UNARY, double="MulBackward0", quirks=Quirks(factor=True))
 @wide
 def sin(self: Tensor):
     """The sine of an angle in radians.
@@ -128,7 +129,7 @@ def sin(self: Tensor):
     return sine(self)
 
 
-@op("float", grad=lambda grad, self: grad * -conj(sine(self)), **_UNARY, double="MulBackward0")
+@op("float", grad=lambda grad, self: grad * -conj(sine(self)), **_UNARY, double="MulBackward0", quirks=Quirks(factor=True))
 @wide
 def cos(self: Tensor):
     """The cosine of an angle in radians.
@@ -139,7 +140,7 @@ def cos(self: Tensor):
     return cosine(self)
 
 
-@op("float", grad=lambda grad, result: grad * conj(1 + result * result), **_UNARY, double="MulBackward0")
+@op("float", grad=lambda grad, result: grad * conj(1 + result * result), **_UNARY, double="MulBackward0", quirks=Quirks(factor=True))
 @wide
 def tan(self: Tensor):
     """The tangent of an angle in radians.
@@ -191,7 +192,8 @@ def _atan2_scale(self, other):
 
 @op("float", inplace=True, out=True, check=refuses("atan2_cpu", "complex"),
     grad={"self": lambda grad, self, other: grad * other * _atan2_scale(self, other),
-          "other": lambda grad, self, other: grad * -self * _atan2_scale(self, other)}, double="MulBackward0")
+          "other": lambda grad, self, other: grad * -self * _atan2_scale(self, other)}, double="MulBackward0",
+    quirks=Quirks(met_first=True))
 @wide
 def atan2(self: Tensor, other: Tensor):
     """The angle of the point (``other``, ``input``), between -π and π.
@@ -204,7 +206,7 @@ def atan2(self: Tensor, other: Tensor):
 
 # -- hyperbolic (tanh is an activation) -------------------------------------------------------------------------------
 
-@op("float", grad=lambda grad, self: grad * conj(jnp.cosh(self)), **_UNARY, double="MulBackward0")
+@op("float", grad=lambda grad, self: grad * conj(jnp.cosh(self)), **_UNARY, double="MulBackward0", quirks=Quirks(factor=True))
 @wide
 def sinh(self: Tensor):
     """The hyperbolic sine.
@@ -215,7 +217,7 @@ def sinh(self: Tensor):
     return jnp.sinh(self)
 
 
-@op("float", grad=lambda grad, self: grad * conj(jnp.sinh(self)), **_UNARY, double="MulBackward0")
+@op("float", grad=lambda grad, self: grad * conj(jnp.sinh(self)), **_UNARY, double="MulBackward0", quirks=Quirks(factor=True))
 @wide
 def cosh(self: Tensor):
     """The hyperbolic cosine.
@@ -275,7 +277,7 @@ def _sinc_gradient(grad, self):
     return jnp.where(zero, jnp.zeros_like(grad), grad * conj(slope))
 
 
-@op("float", grad=_sinc_gradient, **_UNARY, double="WhereBackward0")
+@op("float", grad=_sinc_gradient, **_UNARY, double="WhereBackward0", quirks=Quirks(factor=True))
 @wide
 def sinc(self: Tensor):
     """``sin(π input) / (π input)``, and 1 at 0.

@@ -8,6 +8,7 @@ from jax import lax
 
 from ...base import sites
 from ..operator import Number, Tensor, op
+from ..quirks import Quirks
 from ..registry import composite
 from .numeric import axes_of, cast, is_complex, restored, size_of, wide, widened
 from .reduce import share
@@ -91,7 +92,7 @@ _VAR = {"function": False, "method": False}
 
 
 @op(None, name="var_dims", backward="VarBackward0", check=_check_var("std and var"), grad={"self": _var_gradient}, out=True, **_VAR,
-    double="MulBackward0")
+    double="MulBackward0", quirks=Quirks(computed=("self",), by_elements=True))
 @wide
 def var_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
     """The variance over dimensions."""
@@ -99,7 +100,7 @@ def var_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
 
 
 @op(None, name="std_dims", backward="StdBackward0", check=_check_var("std and var"), grad={"self": _std_gradient}, out=True, **_VAR,
-    double="MulBackward0")
+    double="MulBackward0", quirks=Quirks(by_elements=True))
 @wide
 def std_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
     """The standard deviation over dimensions."""

@@ -31,34 +31,34 @@ def call_inplace(operator, args):
     except TypeError as error:
         raise of_method(error, shown_name(operator) + "_") from None
     needs = ()
-    grad_enabled = LOCAL.grad_enabled
+    grad_enabled, quirks = LOCAL.grad_enabled, operator.quirks
     if self._auto is not None and self._inference_tensor() is True and not LOCAL.inference:
         _into_inference_tensor(operator, args)
-    if grad_enabled and operator.name in UNTRACKED:
+    if grad_enabled and quirks.untracked:
         grad_enabled = False
     elif grad_enabled or LOCAL.inference or self._info is not None or self._auto is not None:
         tracked = grad_enabled and (operator.name != "copy" or self._spec.dtype.differentiable)
         checks.before_inplace(self, tracked and any(t.requires_grad for t in tensors))
-    if operator.name in WITHOUT_GRADIENT:
+    if quirks.keeps_history:
         grad_enabled = False
     key = ("in place", *key)
     try:
         for at, other in enumerate(tensors):
             if at and other._storage is self._storage:
-                checks.operand_may_overlap(self, other, operator.name)
+                checks.operand_may_overlap(self, other, operator)
         plan = PLANS.get(key)
         if plan is None:
-            if operator.name.split(".")[0] not in OVERLAP_ALLOWED or self._spec.conj or self._spec.neg:   # to be copied back
+            if not quirks.overlap_allowed or self._spec.conj or self._spec.neg:         # to be copied back
                 _no_internal_overlap(self, operator, template)
-            elif operator.name in DEPRECATED_OVERLAP:
-                _deprecated_overlap(self, operator)
+            elif quirks.overlap_warns:
+                _deprecated_overlap(self, quirks.overlap_warns)
             plan = plan_of(key, operator, template, True)
         if plan.fits:
             fit(plan, operator.by_name, args)
     except Exception:
         refuse_stale(tensors)
         raise
-    if grad_enabled and (self._spec.dtype.differentiable or operator.name not in UNTRACKED_INTEGERS):
+    if grad_enabled and (self._spec.dtype.differentiable or not quirks.quiet_written):
         needs = needs_of(plan, tensors) if 0 not in operator.nondiff else _all_needs(tensors)
         if needs and not self._spec.dtype.differentiable:
             engine.RESHAPED[0] = True                       # its gradient cannot have its type
@@ -85,10 +85,10 @@ def _no_internal_overlap(self, operator, template):
         raise
 
 
-def _deprecated_overlap(self, operator):
+def _deprecated_overlap(self, names):
     """Said when a kind of call is met first."""
     if geometry.has_internal_overlap(tuple(self._spec.size), self._spec.stride) == "yes":
-        for name in DEPRECATED_OVERLAP[operator.name]:
+        for name in names:
             example = "indices] = tensor" if name == "index_put_" else "mask] = scalar"
             sites.warn(f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this operation. "
                        f"This also applies to advanced indexing e.g. tensor[{example}")
@@ -108,20 +108,6 @@ def _into_inference_tensor(operator, args):
 def _all_needs(tensors):
     """A comparison written into a float tensor cuts the history: its gradient is zero, but there is one."""
     return tuple([i for i, t in enumerate(tensors) if t.requires_grad])
-
-
-# Of these PyTorch's autograd knows nothing: they write to leaves, and the history stays as it was.
-UNTRACKED = frozenset(("logical_not", "logical_and", "logical_or", "logical_xor"))
-# These are asked about, and leave the history.
-WITHOUT_GRADIENT = frozenset(("bitwise_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "gcd",
-                              "lcm"))
-UNTRACKED_INTEGERS = frozenset(("copy", "floor_divide_Tensor"))
-# PyTorch does not ask
-OVERLAP_ALLOWED = frozenset(("fill", "zero", "masked_fill", "index_fill", "index_put", "tril", "triu", "threshold"))
-# and of these, by the names of the operators that PyTorch calls, it says that they will be asked about
-DEPRECATED_OVERLAP = {"masked_fill.Scalar": ("masked_fill_",), "masked_fill.Tensor": ("masked_fill_",),
-                      "index_fill.Scalar": ("index_fill_",), "index_fill.Tensor": ("index_fill_",), "index_put.raw": ("index_put_",),
-                      "index_put.mask": ("index_put_",), "index_put.mask_number": ("index_put_", "masked_fill_")}
 
 
 def history_allows(self, *others):
@@ -220,13 +206,9 @@ def finish_inplace(self, plan, tensors, needs, scalars, value, values):
     rebase(self, node)
 
 
-INPLACE_NODES = {"fill": "FillBackward2", "fill_tensor": "FillBackward3", "threshold": "ThresholdBackward1",
-                 "_conj_physical": "ConjPhysicalBackward1"}
-
-
 def inplace_node_type(operator, count):
     """The node's class of an in-place operator; PyTorch numbers some of these apart."""
-    name = INPLACE_NODES.get(operator.name)
+    name = operator.quirks.inplace_node
     if name is None and 0 in operator.nondiff:
         name = operator.backward[:-1] + ("0" if count == 1 else "1")
     return node_type(operator) if name is None else node_class(name)

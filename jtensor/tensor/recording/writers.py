@@ -10,7 +10,7 @@ import functools
 
 from numpy import ndarray
 
-from ...autograd.gradmode_checks import APART, apart, apart_or_same
+from ...autograd.gradmode_checks import apart, apart_or_same
 from ...autograd.graph import sequence
 from ...base import devices, sites
 from ...ops import saves
@@ -24,7 +24,7 @@ from ..dispatch import plan_of
 from ..history import NEEDS, blocked_positions, edge_of, move_retained, rebase, save
 from ..values import any_lifted, place_of, places, taken_from
 from . import templates
-from .inplace import UNTRACKED, call_inplace, inplace_node_type
+from .inplace import call_inplace, inplace_node_type
 from .templates import Signature, indent
 
 # -- what the source text uses ----------------------------------------------------------------------------------------
@@ -264,9 +264,9 @@ def writer(operator):
     if operator.sync:
         return general
     scope = _NAMES | templates.defaults_of(operator) | {"operator": operator, "general": general, "mark": object()}
-    if operator.name.split(".")[0] in APART:
+    if operator.quirks.apart:
         scope["apart"] = apart
-    exec(_code(operator.name in UNTRACKED, bool(operator.overwrites), templates.kinds_of(operator), templates.fitted_of(operator)), scope)
+    exec(_code(operator.quirks.untracked, bool(operator.overwrites), templates.kinds_of(operator), templates.fitted_of(operator)), scope)
     return scope["write"]
 
 

@@ -144,21 +144,21 @@ def _replay(node, grads, needs, answers, name=""):
         lying = gradient.elementwise(plan, needs, backward, codes, tuple([g._spec for g in given]))
     outs = [wrap(v, s) for v, s in zip(made, lying, strict=True)]
     if LOCAL.grad_enabled and name != double.CONSTANT:
-        computed = range(len(codes)) if name.endswith(double.CHOOSES) else double.positions_named(plan, codes, double.COMPUTED)
+        computed = range(len(codes)) if name.endswith(double.CHOOSES) else double.positions_named(plan, codes, operator.quirks.computed)
         if computed:
             entries = [values[len(given) + k] if k in computed else entry for k, entry in enumerate(entries)]
-        elif operator.name in double.FACTOR_COMPUTED:
+        elif operator.quirks.factor:
             entries = [saving.Remembered(entry, value) for entry, value in zip(entries, values[len(given):], strict=True)]
         _differentiable_backward(node, backward, given, codes, entries, outs, name.endswith(double.CHOOSES))
     for at, out in zip(needs, outs, strict=True):
         answers[at] = out.t() if at in plan.flipped else out
-    if (operator.promote is not None or operator.name in ENDS_IN_VIEW) and not LOCAL.grad_enabled:
+    if (operator.promote is not None or operator.quirks.ends_in_view) and not LOCAL.grad_enabled:
         _ends_in_view(plan, needs, outs)
     if getattr(operator, "flipped", None) is not None and not LOCAL.grad_enabled:
         for at in gradient.columns(plan):
             if at in needs:
                 _seen_as_view(answers[at], answers[at]._spec.size[::-1])
-    writes = WRITES_IN_FORMULA.get(operator.name)
+    writes = operator.quirks.writes
     if writes:
         for out in outs:
             if out._info is None:
@@ -238,8 +238,9 @@ def _differentiable_backward(node, plan, grads, codes, saved, outs, only_grads):
     needs = tuple([i for i, e in enumerate(edges) if e is not None])
     if not needs and not any(map(_leads_nowhere, entries)):
         return
-    if node.plan.operator.name in double.NO_DERIVATIVE:
-        return _underivable(plan, [edges[at] for at in needs], outs, double.NO_DERIVATIVE[node.plan.operator.name])
+    no_derivative = node.plan.operator.quirks.no_derivative
+    if no_derivative:
+        return _underivable(plan, [edges[at] for at in needs], outs, no_derivative)
     cls = node_type(plan.operator)
     made = cls.__new__(cls)
     made.edges, made.sequence = tuple(edges), sequence()
@@ -284,15 +285,10 @@ def _view_of_memory(out):
     return as_strided(memory, tuple(out._spec.size), out._spec.stride)
 
 
-# Products added to something that may be broadcast, and gradients that PyTorch expands to the shape of what they belong to.
-ENDS_IN_VIEW = {"copy": None, "addmm": None, "addmm_flipped": None, "addmv": None, "addbmm": None, "baddbmm": None,
-                "index_add.raw": "source", "index_copy.raw": "source", "put.raw": "source"}
-
-
 def _ends_in_view(plan, needs, outs):
-    """Marks the gradients that PyTorch's formula leaves as views: sums over leading dimensions, and those of `ENDS_IN_VIEW`."""
+    """Marks the gradients that PyTorch's formula leaves as views: sums over leading dimensions, and what `Quirks.ends_in_view` names."""
     leading, dtype = len(plan.outputs[0].shape), plan.outputs[0].dtype
-    always = plan.notes.where.get(ENDS_IN_VIEW.get(plan.operator.name))
+    always = plan.notes.where.get(plan.operator.quirks.ends_in_view)
     for at, out in zip(needs, outs, strict=True):
         size = out._spec.size
         if at == always and size:
@@ -301,34 +297,6 @@ def _ends_in_view(plan, needs, outs):
                 out._spec.dtype in (dtype, dtype.to_real()) or plan.operator.name == "copy"):
             # of other operators a cast would come after the sum
             _seen_as_view(out, (*(1,) * (leading - len(size)), *size))
-
-
-# How often PyTorch's formula writes to the gradient that it makes: its version shows it.
-WRITES_IN_FORMULA = {
-    "AsStridedBackward0": 1,
-    "index.raw": 1,
-    "index_select.raw": 1,
-    "gather.raw": 1,
-    "take.raw": 1,
-    "masked_select.raw": 1,
-    "max_all": 1,
-    "min_all": 1,
-    "median_all": 1,
-    "nanmedian_all": 1,
-    "maximum": 1,
-    "minimum": 1,
-    "max_dim": 2,
-    "min_dim": 2,
-    "sort_dim.default": 2,
-    "sort_dim.stable": 2,
-    "topk_dim.raw": 2,
-    "kthvalue_dim.raw": 2,
-    "median_dim": 2,
-    "nanmedian_dim": 2,
-    "mode": 2,
-    "cummax": 2,
-    "cummin": 2,
-}
 
 
 # -- what was saved ---------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ evaluated on what is there. May not know: the walk over the graph.
 from ...autograd import saved as saving
 from ...autograd.engine import fits
 from ...base import dtypes
-from ...ops import build, gradient, pullback, saves
+from ...ops import build, pullback, saves
 from ...trace import plan as plans
 from ...trace import spec as specs
 from ...trace.tape import LOCAL, record
@@ -26,13 +26,13 @@ def differ(plan, codes, values):
 
 def as_it_was(plan, codes, values):
     """The saved values, each in the type in which the operation had it where that is the wider one: PyTorch's formulas promote them."""
-    if plan.operator.name in PRODUCTS:                  # these do not, and raise
+    if plan.operator.quirks.right is not None:                  # these do not, and raise
         return values
     made = []
     for code, value in zip(codes, values, strict=True):
         was = (plan.inputs[code] if code >= 0 else plan.outputs[~code]).dtype
         now = value.aval.dtype
-        widened = now is not was and dtypes.promote_types(now, was) is was and (now.is_complex or plan.operator.name not in REAL_PARTS)
+        widened = now is not was and dtypes.promote_types(now, was) is was and (now.is_complex or not plan.operator.quirks.real_part)
         made.append(read(wrap(value, specs.of_aval(value.aval)).to(was)) if widened else value)
     return made
 
@@ -40,27 +40,23 @@ def as_it_was(plan, codes, values):
 def replay(node, grads, needs, entries, rules):
     """The gradients of the inputs at ``needs``; ``entries``: {code: what is saved}, ``rules``: the backward of a node, as it is."""
     plan, operator = node.plan, node.plan.operator
+    product = operator.quirks.right is not None
     pointwise = getattr(operator, "promote", None) is not None or operator.name in ("threshold", "copy")
     found = []
-    for at in needs if operator.name not in PRODUCTS else needs[::-1]:          # the order tells whose error it is
+    for at in needs[::-1] if product else needs:          # the order tells whose error it is
         codes = saves.codes(plan, (at,))
         own = {code: entries[code] for code in codes}
         if pointwise and len(plan.outputs) == 1:
             found.append(_by_elements(node, grads[0], at, own, rules))
-        elif operator.name in PRODUCTS and len(own) == 1:
-            found.append(_product(grads[0], at == PRODUCTS[operator.name], _tensor(node, *next(iter(own.items())))))
+        elif product and len(own) == 1:
+            found.append(_product(grads[0], at == operator.quirks.right, _tensor(node, *next(iter(own.items())))))
         elif getattr(operator, "grad", None) is not None:
             found.append(_by_formula(node, grads, at, own))
         else:
             found.append(_as_if_now(node, grads[0], at, own, rules))
-        if operator.name in REAL_PARTS and plan.inputs[at].dtype.is_complex and not found[-1]._spec.dtype.is_complex:
+        if operator.quirks.real_part and plan.inputs[at].dtype.is_complex and not found[-1]._spec.dtype.is_complex:
             found[-1] = found[-1].to(plan.inputs[at].dtype)
-    return found if operator.name not in PRODUCTS else found[::-1]
-
-
-MET_FIRST = frozenset(("maximum", "minimum", "div_Tensor", "atan2", "fmod"))        # of these the saved operands meet each other first
-REAL_PARTS = frozenset(("pow_Tensor_Scalar",))       # the formula takes the real part of what it makes where the operand is real now
-PRODUCTS = {"mm": 1, "mm_flipped": 1}       # matrix products: which input stands on the right
+    return found[::-1] if product else found
 
 
 def _product(grad, right, other):
@@ -89,8 +85,8 @@ def _by_elements(node, grad, at, entries, rules):
     """The operation again, on operands of one shape: that of all that has part in the gradient."""
     operands = {code: _tensor(node, code, entry) for code, entry in entries.items()}
     taking_part = [tuple(t._spec.size) for t in operands.values()]
-    name, parts = node.plan.operator.name, [tuple(grad._spec.size), *taking_part]
-    if name in gradient.SAVED_FIRST or name in MET_FIRST and len(taking_part) > 1:          # which of two sizes an error names first
+    quirks, parts = node.plan.operator.quirks, [tuple(grad._spec.size), *taking_part]
+    if quirks.saved_first or quirks.met_first and len(taking_part) > 1:          # which of two sizes an error names first
         parts.append(parts.pop(0))
     shape = build.broadcast_shapes(parts)
     sizes = [shape] * len(node.plan.inputs)
@@ -99,7 +95,7 @@ def _by_elements(node, grad, at, entries, rules):
 
 def _wide(tensor, code, plan):
     """An operand in the wider of the type that it has and the one that it had."""
-    if plan.operator.name in REAL_PARTS and not tensor._spec.dtype.is_complex:
+    if plan.operator.quirks.real_part and not tensor._spec.dtype.is_complex:
         return tensor
     wanted = dtypes.promote_types(tensor._spec.dtype, (plan.inputs[code] if code >= 0 else plan.outputs[~code]).dtype)
     return tensor if tensor._spec.dtype is wanted else tensor.to(wanted)

@@ -11,6 +11,7 @@ from functools import partial
 from ...autograd.graph import sequence
 from ...base import dtypes, geometry
 from ...base.bounded import MANY, Bounded
+from ...ops.quirks import NONE, Quirks
 from ...ops.registry import composite
 from ...trace import spec as specs
 from ...trace.plan import Plan
@@ -28,6 +29,7 @@ from ..history import attach, edge_of, move_retained, node_type, refuse_stale
 _DOUBLE = {"AsStridedBackward0": "AsStridedBackward0", "SplitBackward0": "CatBackward0", "SplitWithSizesBackward0": "CatBackward0",
            "UnbindBackward0": "StackBackward0", "ViewBackward0": "ViewBackward0", "ReshapeAliasBackward0": "ViewBackward0",
            "ExpandBackward0": "+"}
+_QUIRKS = {"AsStridedBackward0": Quirks(writes=1, constant_if=lambda plan: 0 in plan.outputs[0].shape)}
 
 
 class ViewOperator:
@@ -39,6 +41,7 @@ class ViewOperator:
 
     def __init__(self, name):
         self.name, self.backward, self.key, self.double = name, name, "view." + name, _DOUBLE.get(name)
+        self.quirks = _QUIRKS.get(name, NONE)
 
 
 _operators, _plans = {}, Bounded(1 << 14)
