@@ -26,3 +26,8 @@ __version__ = "2.13.0+jtensor"
 def __getattr__(name):
     from .namespace import late
     return late(name)
+
+
+def __dir__():
+    from .namespace import names
+    return names()

@@ -79,6 +79,7 @@ from .base.errors import OutOfMemoryError as OutOfMemoryError
 from .base.info import finfo as finfo
 from .base.info import iinfo as iinfo
 from .futures import Future as Future
+from .jit import Error as JITException
 from .jit.modules import ScriptModule as ScriptModule
 from .jit.types import AnyType as AnyType
 from .jit.types import AwaitType as AwaitType
@@ -112,6 +113,8 @@ from .library.custom import Tag as Tag
 from .namespace import _Eager as eager
 from .namespace import layout as layout
 from .namespace import memory_format as memory_format
+from .storage import TypedStorage as TypedStorage
+from .storage import UntypedStorage as UntypedStorage
 from .streams import Event as Event
 from .streams import Stream as Stream
 from .symbols import SymBool as SymBool
@@ -125,6 +128,29 @@ _dtype = dtype
 _layout = layout
 _memory_format = memory_format
 __version__: str
+BFloat16Storage: Any
+BFloat16Tensor: Any
+BoolStorage: Any
+BoolTensor: Any
+ByteStorage: Any
+ByteTensor: Any
+CharStorage: Any
+CharTensor: Any
+ComplexDoubleStorage: Any
+ComplexFloatStorage: Any
+DoubleStorage: Any
+DoubleTensor: Any
+FloatStorage: Any
+FloatTensor: Any
+HalfStorage: Any
+HalfTensor: Any
+IntStorage: Any
+IntTensor: Any
+LongStorage: Any
+LongTensor: Any
+ShortStorage: Any
+ShortTensor: Any
+Storage: Any
 bfloat16: _dtype
 bit: _dtype
 bits16: _dtype
@@ -1454,7 +1480,6 @@ def fmax(input: Tensor, other: Tensor, *, out: Any = ...) -> Tensor: ...
 def fmin(input: Tensor, other: Tensor, *, out: Any = ...) -> Tensor: ...
 def fmod(input: Tensor, other: Tensor | Number, *, out: Any = ...) -> Any: ...
 def fork(func: Any, *args: Any, **kwargs: Any) -> Any: ...
-def fork_rng(devices: Any = ..., enabled: _bool = ..., _caller: Any = ..., _devices_kw: Any = ..., device_type: Any = ...) -> Any: ...
 def frac(input: Tensor, *, out: Any = ...) -> Tensor: ...
 def frac_(input: Tensor) -> Tensor: ...
 def frexp(input: Tensor, *, out: Any = ...) -> Any: ...

@@ -10,3 +10,4 @@ __all__ = (
 for _name in __all__:
     globals()[_name] = getattr(_raw, "fft_" + _name)
     _found_at(__name__, _name, globals()[_name])
+__all__ += ("Tensor",)                                     # which PyTorch lists, too

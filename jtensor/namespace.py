@@ -171,8 +171,36 @@ _ROOM_OF = {
 }
 
 
+# Rooms of this package, which are bound as attributes where they are imported and are no names of PyTorch's.
+_ROOMS = frozenset("""
+    alias base checks choices dispatching namespace overridable removed segments settings sharing streams symbols views""".split())
+_OWN = frozenset(("MissingFeature", "eager", "from_jax", "report", "trace_boundary"))
+# What ``from torch import *`` does not give of what ``dir(torch)`` shows, beside the submodules.
+_UNSTARRED = frozenset("""
+    BFloat16Storage BFloat16Tensor ComplexDoubleStorage ComplexFloatStorage HalfStorage HalfTensor Storage StorageBase broadcast_shapes
+    channels_last channels_last_3d classproperty compiled_with_cxx11_abi contiguous_format eig from_dlpack jagged legacy_contiguous_format
+    lstsq lu matrix_rank ops pca_lowrank preserve_format segment_reduce set_default_dtype set_grad_enabled solve sparse_bsc sparse_bsr
+    sparse_coo sparse_csc sparse_csr storage strided svd_lowrank symeig to_dlpack torch unique while_loop""".split())
+
+
+def names():
+    """What ``dir(jtensor)`` shows: the names that are there, and those that `late` finds when they are asked for."""
+    from . import _foreach, _legacy
+    found = {*vars(sys.modules["jtensor"]), *_SUBMODULES, *_ROOM_OF, *storages.BY_NAME, *_legacy.CPU, *_foreach.FUNCTIONS, *_FROM_RANDOM,
+             *_FROM_NN, "JITException", "Storage", "__all__", "torch"}
+    return sorted(found - _ROOMS)
+
+
+def starred():
+    """``jtensor.__all__``: what ``from jtensor import *`` gives, as PyTorch does; what is jtensor's own has to be named."""
+    unstarred = _UNSTARRED | _OWN | set(_SUBMODULES) - {"export"}
+    return [name for name in names() if name[0] != "_" and name not in unstarred]
+
+
 def late(name):
     """Submodules are imported when they are asked for; an unknown name is an honest AttributeError."""
+    if name == "__all__":
+        return starred()
     if name in _SUBMODULES:
         try:
             return importlib.import_module("jtensor." + name)
@@ -205,7 +233,7 @@ def late(name):
     raise AttributeError(f"module 'jtensor' has no attribute '{name}'")
 
 
-_FROM_RANDOM = ("get_rng_state", "set_rng_state", "fork_rng", "thread_safe_generator")
+_FROM_RANDOM = ("get_rng_state", "set_rng_state", "thread_safe_generator")
 _FROM_NN = frozenset("""
     _softmax_backward_data adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout alpha_dropout_ avg_pool1d
     binary_cross_entropy_with_logits conv1d conv2d conv3d

@@ -16,6 +16,8 @@ _FIELDS = {
 _NAMES = {name: tuple(fields.split()) for fields, names in _FIELDS.items() for name in names.split()}
 _NAMES |= {name + "_out": fields for name, fields in _NAMES.items() if name != "histogramdd"}
 
+__all__ = sorted([*_NAMES, "all_return_types"])
+
 
 def __getattr__(name):
     if name == "all_return_types":
@@ -28,4 +30,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*_NAMES, "all_return_types"])            # and not what operators of our own have made in this process
+    return __all__            # and not what operators of our own have made in this process

@@ -1,5 +1,9 @@
 """PyTorch's autograd: the graph of nodes, the engine that walks it, modes, hooks, custom functions."""
 
+__all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "enforce_grad_layout_policy", "grad", "grad_mode",
+           "gradcheck", "gradgradcheck", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled",
+           "set_multithreading_enabled", "variable"]                       # which the namespace puts in
+
 
 def _is_checkpoint_valid():
     """Whether a checkpoint of the oldest kind may be recomputed, which it may not in a backward that ends at tensors that were named."""
@@ -28,3 +32,7 @@ def __getattr__(name):
         import importlib
         return getattr(importlib.import_module(room, __package__.partition(".")[0]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_ELSEWHERE, "profiler"})

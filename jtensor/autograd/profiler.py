@@ -3,6 +3,8 @@
 _NAMES = {"record_function": "recording", "profile": "legacy", "emit_nvtx": "legacy", "emit_itt": "legacy", "EventList": "events",
           "FunctionEvent": "events", "DeviceType": "events", "ProfilerActivity": "scheduling", "kineto_available": "scheduling"}
 
+__all__ = sorted(_NAMES.keys() - {"DeviceType", "ProfilerActivity", "kineto_available"})
+
 
 def __dir__():
     return sorted(_NAMES)

@@ -2,6 +2,8 @@
 
 _NAMES = ("DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "Interval", "Kernel")
 
+__all__ = list(_NAMES[1:])
+
 
 def __dir__():
     return sorted(_NAMES)

@@ -231,7 +231,12 @@ clock_rate, temperature, power_draw, utilization, memory_usage, device_memory_us
     _by_nvml, ("clock_rate", "temperature", "power_draw", "utilization", "memory_usage", "device_memory_used"))
 
 
+_UNSTARRED = frozenset(("AcceleratorError", "OutOfMemoryError", "absent", "built", "devices", "missing", "wait", "wanted"))
+
+
 def __getattr__(name):
+    if name == "__all__":                                  # what `import *` gives: as in PyTorch, also what is found late
+        return [name for name in __dir__() if name[0] != "_" and name not in _UNSTARRED]
     if name == "amp":                                      # mixed precision is loaded by those who use it
         import importlib
         return importlib.import_module("jtensor.cuda.amp")
@@ -245,3 +250,8 @@ def __getattr__(name):
         if name in CUDA:
             return CUDA[name]
     raise AttributeError(f"module 'jtensor.cuda' has no attribute '{name}'")
+
+
+def __dir__():
+    from .._legacy import CUDA
+    return sorted({*globals(), "amp", "default_generators", *CUDA})

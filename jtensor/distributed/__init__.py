@@ -29,4 +29,4 @@ from .distributed_c10d import *  # noqa: F403
 from .distributed_c10d import __all__ as _listed
 from .distributed_c10d import _rank_not_in_group  # noqa: F401
 
-__all__ = ["DeviceMesh", "init_device_mesh", *_listed]
+__all__ = ["DeviceMesh", "algorithms", "constants", "device_mesh", "distributed_c10d", "init_device_mesh", "rpc", *_listed]

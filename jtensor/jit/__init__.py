@@ -7,7 +7,7 @@ files (`archive`, `programs`, `modules`).
 import contextlib as _contextlib
 import sys
 import warnings
-from typing import Final
+from typing import Final as Final
 
 from ..base.errors import missing, refusal
 from . import _state
@@ -346,26 +346,25 @@ def optimized_execution(should_optimize):
 _get_trace_graph = refusal("torch.jit._get_trace_graph", "graphs of TorchScript", "torch.fx.symbolic_trace", "nothing is traced.")
 
 
+# Rooms that are loaded when one of their names is asked for: `nn` comes with them.
+_LATE = {**dict.fromkeys(("ScriptModule", "RecursiveScriptModule", "ScriptMethod"), ".modules"),
+         **dict.fromkeys(("ScriptFunction", "TopLevelTracedModule", "TracedModule"), ".traced"),
+         "TracingCheckError": ".checks", "Future": "..futures"}
+
+
 def __getattr__(name):
-    if name in ("ScriptModule", "RecursiveScriptModule", "ScriptMethod"):          # `nn` is loaded when one of them is asked for
-        from . import modules
-        return getattr(modules, name)
-    if name in ("ScriptFunction", "TopLevelTracedModule", "TracedModule"):
-        from . import traced
-        return getattr(traced, name)
-    if name == "TracingCheckError":
-        from .checks import TracingCheckError
-        return TracingCheckError
+    import importlib
     if name == "frontend":
-        import importlib
         return importlib.import_module(f"{__name__}.frontend")
-    if name == "Future":
-        from ..futures import Future
-        return Future
+    if name in _LATE:
+        return getattr(importlib.import_module(_LATE[name], __name__), name)
     raise AttributeError(f"module 'jtensor.jit' has no attribute '{name}'")
 
 
-__all__ = ["Attribute", "Error", "Final", "ScriptFunction", "TracerWarning", "annotate", "enable_onednn_fusion", "export", "fork",
-           "freeze", "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "load", "onednn_fusion_enabled",
-           "optimize_for_inference", "optimized_execution", "save", "script", "script_if_tracing", "script_method", "trace",
-           "trace_module", "unused", "wait"]
+def __dir__():
+    return sorted({*globals(), *_LATE, "frontend"})
+
+
+__all__ = ["Attribute", "Error", "Future", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion", "export", "fork", "freeze",
+           "ignore", "interface", "isinstance", "load", "onednn_fusion_enabled", "optimize_for_inference", "save", "script",
+           "script_if_tracing", "trace", "trace_module", "unused", "wait"]

@@ -22,7 +22,8 @@ from .parameter import Parameter as Parameter
 from .parameter import UninitializedBuffer as UninitializedBuffer
 from .parameter import UninitializedParameter as UninitializedParameter
 
-__all__ = sorted([*_modules, "Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter", "factory_kwargs"])
+__all__ = sorted([*_modules, "Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter", "factory_kwargs",
+                  "attention", "common_types", "functional", "grad", "init", "modules", "parallel", "parameter", "quantized", "utils"])
 
 
 def factory_kwargs(kwargs):

@@ -31,7 +31,7 @@ from .sgd import SGD
 from .sparse_adam import SparseAdam
 
 __all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer", "RAdam",
-           "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swap_in_optimizer_params_and_state"]
+           "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swa_utils", "swap_in_optimizer_params_and_state"]
 
 _settle(__name__, Adafactor, Muon)
 
@@ -40,3 +40,7 @@ def __getattr__(name):
     if name == "swa_utils":  # the one room here that knows modules
         return importlib.import_module(__name__ + ".swa_utils")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), "swa_utils"})

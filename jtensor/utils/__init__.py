@@ -9,6 +9,7 @@ from . import hooks as hooks
 _LAZY = ("_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data", "deterministic", "dlpack", "model_zoo",
          "serialization")
 _FUNCTIONS = {"swap_tensors": "swapping"}
+__all__ = ["checkpoint", "collect_env", "data", "deterministic", "dlpack", "hooks", "swap_tensors"]
 
 
 def __getattr__(name):
@@ -17,3 +18,7 @@ def __getattr__(name):
     if name in _FUNCTIONS:
         return getattr(importlib.import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_LAZY, *_FUNCTIONS})

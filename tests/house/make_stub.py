@@ -198,8 +198,7 @@ def stub():
     import jtensor
     from jtensor import namespace
 
-    lazy = {*namespace._ROOM_OF, *namespace._FROM_RANDOM, *namespace._FROM_NN}
-    names = sorted({name for name in dir(jtensor) if not name.startswith("_")} | lazy)
+    names = sorted({name for name in dir(jtensor) if not name.startswith("_")} | {*namespace._ROOM_OF, *namespace._FROM_NN})
     lines, facts, functions = [], [], []
     imports = [f"from . import {name} as {name}" for name in submodules() if name not in HIDDEN and name not in DEFINED]
     for name in names:
@@ -208,7 +207,10 @@ def stub():
             continue
         if inspect.isclass(value):
             home = real_home(value)
-            imports.append(f"from {home} import {value.__name__} as {name}")
+            if home is None:
+                facts.append(f"{name}: Any")                   # made in a table, as the tensor types of old
+            else:
+                imports.append(f"from {home} import {value.__name__} as {name}")
         elif inspect.isroutine(value):
             kinds, answer = operator_types(name)
             functions.append(definition(name, value, kinds, FACTORIES.get(name, answer)))
@@ -244,11 +246,11 @@ def submodules():
 
 
 def real_home(cls):
-    """The module, relative to the package, that defines a class: classes may carry PyTorch's module name."""
+    """The module, relative to the package, that defines a class (which may carry PyTorch's module name); None where none names it."""
     for name, module in sorted(sys.modules.items()):
         if name.startswith("jtensor.") and vars(module).get(cls.__name__) is cls:
             return name.removeprefix("jtensor")
-    raise LookupError(f"no module has the class {cls}")
+    return None
 
 
 if __name__ == "__main__":

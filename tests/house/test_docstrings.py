@@ -16,8 +16,9 @@ ROOMS = """nn nn.functional nn.init nn.utils nn.utils.rnn nn.utils.parametrize n
 def silent(space):
     """Public functions and classes of the library without a docstring."""
     found = []
+    look = getattr if isinstance(space, types.ModuleType) else inspect.getattr_static        # a module finds some when they are asked for
     for name in dir(space):
-        value = None if name.startswith("_") else inspect.getattr_static(space, name)
+        value = None if name.startswith("_") else look(space, name)
         ours = (getattr(value, "__module__", None) or "").startswith(("jtensor", "torch"))
         if callable(value) and ours and not isinstance(value, types.ModuleType) and not inspect.getdoc(value):
             found.append(name)

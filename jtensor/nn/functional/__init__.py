@@ -61,14 +61,22 @@ for _name in ("bilinear", "celu_", "channel_shuffle", "hardshrink", "pdist", "pi
               "selu_", "threshold_"):                        # operators, which are the same function in both places
     globals()[_name] = getattr(torch, _name)
     __all__.append(_name)
-__all__ += ["Tensor", "math", "torch", "warnings"]          # PyTorch lists nothing: `import *` gives these, too
+_OVERRIDES = ("handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
+_OF_JIT = ("BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "boolean_dispatch")
+# PyTorch lists nothing: `import *` gives these, too.
+__all__ += ["GRID_SAMPLE_INTERPOLATION_MODES", "GRID_SAMPLE_PADDING_MODES", "Tensor", "grad", "math", "torch", "warnings", *_OVERRIDES,
+            *_OF_JIT]
 __all__.sort()
 del _room, _name, _inner
 
 
 def __getattr__(name):
-    if name in ("handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
+    if name in _OVERRIDES:
         return getattr(torch.overrides, name)
-    if name in ("BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "boolean_dispatch"):
+    if name in _OF_JIT:
         return getattr(torch._jit_internal, name)
     raise AttributeError(f"module 'jtensor.nn.functional' has no attribute '{name}'")
+
+
+def __dir__():
+    return sorted({*globals(), *_OVERRIDES, *_OF_JIT})
