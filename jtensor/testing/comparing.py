@@ -124,7 +124,7 @@ def _tensors(actual, expected, options, path):
     if actual.device.type == "meta":
         return None                            # no values
     if options.rtol is not None:
-        rtol, atol = options.rtol, options.atol
+        rtol, atol = [float(given) if isinstance(given, jtensor.Tensor) else given for given in (options.rtol, options.atol)]
     else:
         both = [_TOLERANCES.get(str(t.dtype)[6:], (0.0, 0.0)) for t in (actual, expected)]
         rtol, atol = (max(pair) for pair in zip(*both, strict=True))

@@ -160,7 +160,7 @@ def rsub(input, other, *, alpha=1):
     >>> torch.rsub(torch.tensor([1., 2.]), 10)
     tensor([9., 8.])
     """
-    operator = rsub_Scalar if isinstance(other, (int, float, complex)) else rsub_Tensor
+    operator = rsub_Scalar if is_number(other) else rsub_Tensor
     return operator(input, other) if is_one(alpha) else operator(input, other, alpha=alpha)
 
 

@@ -206,6 +206,7 @@ def floor_divide(input, other, *, out=None):
     >>> torch.floor_divide(torch.tensor([7, -7]), 2)
     tensor([ 3, -4])
     """
+    input, other = dtypes.plain_number(input), dtypes.plain_number(other)
     no_zero_divisor(input, other)
     return floor_divide_Tensor(input, other) if out is None else floor_divide_Tensor(input, other, out=out)
 
@@ -256,8 +257,16 @@ def remainder_Scalar(self: Tensor, other: TensorOrNumber):
     grad={"self": lambda grad: grad, "other": lambda grad, self, other: -grad * wide(floor_quotient)(self, other)},
     double={"self": "=", "other": "MulBackward0"})
 @wide
-def remainder_Tensor(self: TensorOrNumber, other: Tensor):
+def remainder_Tensor(self: Tensor, other: Tensor):
     """The remainder by a tensor."""
+    return modulo(self, other)
+
+
+@op("numeric", name="remainder_Scalar_Tensor", backward="NotImplemented", out=True, function=False, method=False,
+    check=_check_rest("remainder_cpu"), grad=no_derivative("remainder", "other"))
+@wide
+def remainder_Scalar_Tensor(self: TensorOrNumber, other: Tensor):
+    """The remainder of a number, which PyTorch does not differentiate."""
     return modulo(self, other)
 
 
@@ -284,8 +293,9 @@ def remainder(input, other, *, out=None):
     >>> torch.remainder(torch.tensor([-3., 3.]), 2)
     tensor([1., 1.])
     """
+    input, other = dtypes.plain_number(input), dtypes.plain_number(other)
     no_zero_divisor(input, other)
-    operator = remainder_Scalar if is_number(other) else remainder_Tensor
+    operator = remainder_Scalar if is_number(other) else remainder_Scalar_Tensor if is_number(input) else remainder_Tensor
     return operator(input, other) if out is None else operator(input, other, out=out)
 
 

@@ -2,6 +2,8 @@
 
 Owns: which operands they take, and which they leave to NumPy or to the methods. May not know: what an operator does.
 """
+import contextlib
+
 import numpy as np
 
 from ...base.dtypes import plain_number
@@ -157,7 +159,11 @@ def _divided(reciprocal):
     def turned(self, other):
         if isinstance(other, (Tensor, *_NUMBERS)):
             return reciprocal(self) * other
-        return unforeseen("__rtruediv__", self, other)
+        answer = unforeseen("__rtruediv__", self, other)
+        if answer is NotImplemented:
+            with contextlib.suppress(TypeError):                     # who can be multiplied by a tensor: an ndarray, above all
+                return reciprocal(self) * other
+        return answer
     turned.__name__ = "__rdiv__"
     return turned
 
