@@ -88,8 +88,8 @@ def cut(source, index, rows=False):
         return source
     if index.size == 0:
         return jnp.zeros(index.shape, source.dtype)
-    if source.ndim != index.ndim:
-        return source.reshape(index.shape)
+    if source.ndim != index.ndim:                           # one of them has no dimension
+        return source.reshape(-1)[:1].reshape(index.shape)
     return source[tuple(slice(0, n) for n in index.shape)]
 
 
@@ -99,8 +99,8 @@ def padded(x, shape):
         return x
     if x.size == 0:
         return jnp.zeros(shape, x.dtype)
-    if len(shape) != x.ndim:
-        return x.reshape(shape)
+    if len(shape) != x.ndim:                                # `cut` has taken one element
+        x = x.reshape((1,) * len(shape))
     return jnp.pad(x, [(0, n - m) for n, m in zip(shape, x.shape, strict=True)])
 
 

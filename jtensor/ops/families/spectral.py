@@ -25,7 +25,7 @@ def _converges(name, A):
     import numpy as np
 
     from ...tensor.lifted.batching import whole
-    if A._spec.device is not devices.meta and not np.isfinite(whole(A).detach().resolve_conj().cpu().numpy()).all():
+    if A._spec.device is not devices.meta and not np.isfinite(whole(A).detach().resolve_conj().resolve_neg().cpu().numpy()).all():
         if name == "linalg.eig":
             raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
         if name == "linalg.svd":
