@@ -156,6 +156,10 @@ def only_tensors(items, argument=0):
             raise TypeError(f"expected Tensor as element {k} in argument {argument}, but got {type_name(type(t))}")
 
 
+_COPIED = frozenset(("linalg_cond", "linalg_matrix_norm", "linalg_norm", "linalg_tensorinv", "linalg_tensorsolve", "quantile",
+                     "tensordot"))        # whose result PyTorch copies to ``out=`` as users would
+
+
 def put_out(name, result, out, apart=(), kernel=None, copied=False):
     """A composite's result written to ``out`` (a tensor, or a tuple of them), which is answered; it may not share memory with ``apart``.
 
@@ -168,10 +172,9 @@ def put_out(name, result, out, apart=(), kernel=None, copied=False):
     from ...tensor.dispatch import write_out
     results, outs = (result, out) if isinstance(result, tuple) else ((result,), (out,))
     as_many(results, outs)
-    for made, target in zip(results, outs, strict=True):
-        if LOCAL.grad_enabled and (made.requires_grad or target.requires_grad):
-            raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-                               "arguments requires grad.")
+    recorded = name in _COPIED
+    if LOCAL.grad_enabled and not recorded:
+        checks.no_out_history(name, *results, *outs)
     for place, (made, target) in enumerate(zip(results, outs, strict=True)):
         if target._spec.size == made._spec.size or name in checks.ASKED_FIRST:         # else it is given other memory first
             checks.no_internal_overlap(target)
@@ -179,5 +182,5 @@ def put_out(name, result, out, apart=(), kernel=None, copied=False):
             raise RuntimeError(checks.PARTIAL)
         checks.out_fits(_Named(kernel or name), made, target, place=place)
     for made, target in zip(results, outs, strict=True):
-        write_out(made.contiguous() if copied else made, target)
+        write_out(made.contiguous() if copied else made, target, recorded=recorded)
     return written_type(type(result))(outs) if isinstance(result, tuple) else out

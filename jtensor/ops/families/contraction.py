@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from ...base import dtypes, sites
 from ..operator import RAW, Tensor, op
 from ..registry import composite
+from .arithmetic import mul
 from .composing import only_tensors, put_out, unsafe_view
 from .contracting import contract
 from .matrices import floats
@@ -39,11 +40,11 @@ def inner(input, other, *, out=None):
     tensor(11)
     """
     if not input._spec.ndim or not other._spec.ndim:
-        return put_out("inner", input * other, out)
+        return input * other if out is None else mul(input, other, out=out)
     a, b = list(input._spec.size), list(other._spec.size)
     if a[-1] != b[-1]:
         raise RuntimeError(f"inner() the last dimension must match on both input tensors but got shapes {a} and {b}")
-    return put_out("inner", tensordot(input, other, ((-1,), (-1,))), out)
+    return tensordot(input, other, ((-1,), (-1,)), out=out)
 
 
 @composite("linalg_vecdot", **RAW, asked=True)
@@ -241,10 +242,14 @@ def tensordot(a, b, dims=2, out=None):
     rows, columns = [a._spec.size[d] for d in free], [b._spec.size[d] for d in other]
     k = math.prod([a._spec.size[d] for d in ours])
     left, right = a.permute(*free, *ours), b.permute(*theirs, *other)
-    if rows or columns:
+    if math.prod(rows) != 1 or math.prod(columns) != 1:
         made = mm(left.reshape(math.prod(rows), k), right.reshape(k, math.prod(columns))).reshape(*rows, *columns)
     else:
-        made = dot(*(t if t._spec.ndim == 1 else t.reshape(k) for t in (left, right))).view(())
+        made = dot(*(t if t._spec.ndim == 1 else t.reshape(k) for t in (left, right))).view(rows + columns)
+    if out is not None and out.requires_grad and out._spec.size != made._spec.size:
+        raise RuntimeError("tensordot(): the 'out' tensor was specified and requires gradients, and its shape does not match the expected "
+                           "result. Either remove the 'out' argument, ensure it does not require gradients, or make sure its shape matches "
+                           "the expected output.")
     return put_out("tensordot", made, out)
 
 

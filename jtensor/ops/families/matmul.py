@@ -32,6 +32,11 @@ def matmul(input, other, *, out=None):
     elif a == 2 and b == 1:
         made = mv(input, other)
     elif a == 1 and b == 2:
+        if out is not None:                            # PyTorch makes it a matrix of one row first, whatever that warns of
+            if LOCAL.grad_enabled:
+                from ...autograd.gradmode_checks import no_out_history
+                no_out_history("matmul", input, other, out)
+            return mm(input.unsqueeze(0), other, out=out).squeeze_(0)
         from ...views import rules
         made = view_named(mm(input.unsqueeze(0), other), rules.squeeze, "SqueezeBackward4", 0)
         made._info = None                              # PyTorch squeezes the fresh product in place

@@ -9,7 +9,7 @@ from jax import lax
 from ...base.geometry import contiguous_strides
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
-from .composing import NO_DIM, NO_KEEPDIM, no_keepdim, no_none, no_out
+from .composing import NO_DIM, NO_KEEPDIM, no_keepdim, no_none, no_out, put_out
 from .extrema import no_empty, share_evenly, to_selected
 from .numeric import is_floating, not_implemented, wide, wrap_dim
 from .sort import ranked, sorted_along
@@ -234,8 +234,7 @@ def _quantile(ignore, input, q, dim, keepdim, interpolation, out):
         wrap_dim(dim, input.ndim)
     if out is not None and out.dtype is not input.dtype:
         raise RuntimeError("quantile() out tensor must be same dtype as the input tensor")
-    more = {} if out is None else {"out": out}
-    return quantile_of(input, q, dim, keepdim, interpolation=interpolation, ignore=ignore, **more)
+    return put_out("quantile", quantile_of(input, q, dim, keepdim, interpolation=interpolation, ignore=ignore), out, copied=True)
 
 
 @composite(asked=True)
