@@ -160,6 +160,13 @@ _COPIED = frozenset(("linalg_cond", "linalg_matrix_norm", "linalg_norm", "linalg
                      "tensordot"))        # whose result PyTorch copies to ``out=`` as users would
 
 
+def no_history(name, *tensors):
+    """Refuses ``out=`` of a function where one of its tensors needs a gradient."""
+    if LOCAL.grad_enabled:
+        from ...autograd.gradmode_checks import no_out_history
+        no_out_history(name, *tensors)
+
+
 def put_out(name, result, out, apart=(), kernel=None, copied=False):
     """A composite's result written to ``out`` (a tensor, or a tuple of them), which is answered; it may not share memory with ``apart``.
 
@@ -173,8 +180,8 @@ def put_out(name, result, out, apart=(), kernel=None, copied=False):
     results, outs = (result, out) if isinstance(result, tuple) else ((result,), (out,))
     as_many(results, outs)
     recorded = name in _COPIED
-    if LOCAL.grad_enabled and not recorded:
-        checks.no_out_history(name, *results, *outs)
+    if not recorded:
+        no_history(name, *results, *outs)
     for place, (made, target) in enumerate(zip(results, outs, strict=True)):
         if target._spec.size == made._spec.size or name in checks.ASKED_FIRST:         # else it is given other memory first
             checks.no_internal_overlap(target)

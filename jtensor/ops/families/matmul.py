@@ -10,7 +10,7 @@ from ...trace.tape import LOCAL
 from ..build import broadcast_shapes
 from ..registry import composite
 from .added_products import addmm
-from .composing import put_out, unsafe_view, view_named
+from .composing import no_history, put_out, unsafe_view, view_named
 from .products import bmm, dot, mm, mv
 
 # -- matmul -----------------------------------------------------------------------------------------------------------
@@ -33,9 +33,7 @@ def matmul(input, other, *, out=None):
         made = mv(input, other)
     elif a == 1 and b == 2:
         if out is not None:                            # PyTorch makes it a matrix of one row first, whatever that warns of
-            if LOCAL.grad_enabled:
-                from ...autograd.gradmode_checks import no_out_history
-                no_out_history("matmul", input, other, out)
+            no_history("matmul", input, other, out)
             return mm(input.unsqueeze(0), other, out=out).squeeze_(0)
         from ...views import rules
         made = view_named(mm(input.unsqueeze(0), other), rules.squeeze, "SqueezeBackward4", 0)
