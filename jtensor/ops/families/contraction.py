@@ -54,23 +54,25 @@ def linalg_vecdot(x, y, *, dim=-1, out=None):
     >>> torch.linalg.vecdot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
     tensor(11.)
     """
+    floats("linalg.vecdot", x._spec)
     if x._spec.dtype is not y._spec.dtype:
         raise RuntimeError("linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
                            f"{dtypes.scalar_name(x._spec.dtype)} and y of type {dtypes.scalar_name(y._spec.dtype)} instead")
-    floats("linalg.vecdot", x._spec)
     return put_out("linalg_vecdot", (x.conj() * y).sum(dim), out)
 
 
 def _check_cross(self, other, dim):
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    if not self.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = wrap_dim(dim, self.ndim)
+    if self.size[axis] != 3 or other.size[axis] != 3:
+        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.size[axis]} and {other.size[axis]}")
     if self.dtype is dtypes.bool:
         raise not_implemented("cross", self.dtype)
     if self.dtype is not other.dtype:
         raise RuntimeError(f"expected scalar type {dtypes.scalar_name(self.dtype)} but found {dtypes.scalar_name(other.dtype)}")
-    if self.size[axis] != 3 or other.size[axis] != 3:
-        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.size[axis]} and {other.size[axis]}")
 
 
 def _cross(a, b, axis):

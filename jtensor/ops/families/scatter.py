@@ -180,6 +180,8 @@ def take_along_dim(input, indices, dim=None, *, out=None):
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
                            f"{n} dimensions for input, and {m} dimensions for indices")
     axis = wrap_dim(dim, n)
+    if not n:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     from ..build import broadcast_shapes
     ours, theirs = list(input._spec.size), list(indices._spec.size)
     ours[axis] = theirs[axis] = 1
