@@ -206,7 +206,7 @@ def _to_device(self, dtype, device, memory_format=None):
             LOCAL.grad_enabled = recording
     layout = specs.spec(size, stride, dtype, device)
     if device is devices.meta:
-        made = make_tensor(cell.new(ready(None, layout.aval), layout), layout)
+        made = make_tensor(cell.new(ready(None, layout.aval), layout), layout, inference=LOCAL.inference)
     elif source._spec.device is devices.meta:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     else:
@@ -217,7 +217,7 @@ def _to_device(self, dtype, device, memory_format=None):
             sent = ready(compat.sent(seen(value, "to(device)"), devices.jax_device(device)), layout.aval)
         if dtype.category == 1 and dtype.itemsize > 2 and source._spec.device is devices.cpu:
             sent.bounds = bounded(value)                     # an index there need not be looked at to be within bounds
-        made = make_tensor(cell.new(sent, layout), layout)
+        made = make_tensor(cell.new(sent, layout), layout, inference=LOCAL.inference)
     if LOCAL.grad_enabled and self.requires_grad and dtype.differentiable:
         from ..autograd.transfer import transfer_node
         made._edge, made._requires_grad = (transfer_node(self), 0), True
