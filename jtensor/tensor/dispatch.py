@@ -150,7 +150,9 @@ def call_sync(operator, args, tensors):
 
     for t in tensors:
         if t._spec.device is devices.meta:
-            raise unknown_size(operator)
+            if operator.on_meta is None:
+                raise unknown_size(operator)
+            return operator.on_meta(*args)
     if operator.sync == "slices" and any_lifted(tensors):
         from .lifted.batching import is_batch, slice_by_slice
         if any(map(is_batch, tensors)):

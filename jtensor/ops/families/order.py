@@ -226,7 +226,9 @@ def _quantile(ignore, input, q, dim, keepdim, interpolation, out):
     else:
         if q.dtype is not input.dtype:
             raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
-        if not bool(((q >= 0) & (q <= 1)).all()):
+        if q.device != input.device:
+            raise RuntimeError("quantile() q tensor must be on the same device as the input tensor")
+        if not q.is_meta and not bool(((q >= 0) & (q <= 1)).all()):
             raise RuntimeError("quantile() q values must be in the range [0, 1]")
         if interpolation != "linear":
             q = q.detach()               # only linear interpolation depends on q smoothly

@@ -123,7 +123,13 @@ def _on_host(name, function):
         with np.errstate(over="ignore"):
             return np.asarray(function(special, np.asarray(self, np.float64))).astype(wanted)
     body.__doc__ = f"The function {name.replace('_', ' ')} of each element, computed on the host."
-    op(None, name=f"special_{name}", sync="slices", nondiff=("self", 0), **_HIDDEN)(body)
+    made = op(None, name=f"special_{name}", sync="slices", nondiff=("self", 0), **_HIDDEN)(body)
+    made.on_meta = _without_data
+
+
+def _without_data(self):
+    import jtensor
+    return jtensor.empty_like(self, dtype=self.dtype if self.is_floating_point() else jtensor.get_default_dtype())
 
 
 for _name, _function in _BY_SCIPY.items():
