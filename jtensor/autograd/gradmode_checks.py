@@ -102,6 +102,26 @@ def operand_may_overlap(self, other, operator):
         no_partial_overlap(self, other)
 
 
+# functions that hand ``out=`` on: the name by which PyTorch refuses a history there, by the name here
+_OUT_REFUSED_BY = {
+    "addr_raw": "addr", "cross": "linalg_cross", "div_Tensor_mode": "div", "inner": "mul", "kron": "mul", "linalg_cholesky":
+    "linalg_cholesky_ex", "linalg_det": "_linalg_det", "linalg_eigh": "_linalg_eigh", "linalg_eigvals": "aten::linalg_eigvals",
+    "linalg_eigvalsh": "_linalg_eigh", "linalg_inv": "linalg_inv_ex", "linalg_ldl_solve": "aten::linalg_ldl_solve", "linalg_lu_factor":
+    "linalg_lu_factor_ex", "linalg_matrix_power": "matmul", "linalg_multi_dot": "mm", "linalg_slogdet": "_linalg_slogdet",
+    "linalg_solve": "_linalg_solve_ex", "linalg_solve_ex": "_linalg_solve_ex", "linalg_svd": "_linalg_svd", "linalg_svdvals":
+    "_linalg_svd", "linalg_vecdot": "sum", "lu_solve": "linalg_lu_solve", "log_sigmoid": "log_sigmoid_forward", "msort": "sort", "outer":
+    "mul", "polygamma_of": "polygamma", "qr": "linalg_qr", "round_decimals": "round", "round_whole": "round", "svd": "_linalg_svd",
+    "take_along_dim": "gather", "xlog1py": "special_xlog1py", "_conj_physical": "aten::conj_physical", "_log_softmax":
+    "aten::log_softmax", "_softmax": "aten::softmax"}
+
+
+def no_out_history(name, *tensors):
+    """Refuses ``out=`` of a function where one of the tensors, results or operands needs a gradient."""
+    if any(t.requires_grad for t in tensors):
+        raise RuntimeError(f"{_OUT_REFUSED_BY.get(name, name)}(): functions with out=... arguments don't support automatic "
+                           "differentiation, but one of the arguments requires grad.")
+
+
 def out_memory(operator, result, target, operands):
     """The same for ``out=``; operators that go element by element ask before they resize."""
     quirks = operator.quirks

@@ -9,7 +9,11 @@ class Transfer(Node):
 
     def apply(self, grads):
         grad = grads[0]
-        return (None if grad is None else grad.to(self.device, self.dtype),)
+        if grad is None:
+            return None,
+        if grad.is_complex() and not self.dtype.is_complex:
+            grad = grad.real
+        return grad.to(self.device, self.dtype),
 
 
 def transfer_node(source):

@@ -124,6 +124,8 @@ class Operator:
         self.key = f"{body.__module__.rsplit('.', 1)[-1]}.{self.name}"
         self.__doc__ = body.__doc__
 
+    on_meta = None              # of a ``sync`` operator whose results' sizes are known: what it gives of tensors without data
+
     def single_output(self):
         """Whether every call answers one tensor, as far as the declaration tells."""
         return self.outputs is None and self.promote is not None

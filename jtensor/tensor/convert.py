@@ -176,9 +176,9 @@ _FORMS_OF_TO = f""" * (torch.device device = None, torch.dtype dtype = None, {_F
 def converted(self, dtype, device, copy=False, memory_format=None):
     spec = self._spec
     if device is not spec.device and device != spec.device:
-        return _to_device(self, dtype, device)
+        return _to_device(self, dtype, device, memory_format)
     if memory_format is not None and _lies_otherwise(spec, memory_format, copy or dtype is not spec.dtype):
-        self, copy = self.clone(memory_format=memory_format), False
+        return ops.to_copy.record(self, dtype, memory_format)
     if dtype is spec.dtype:
         return ops.to_copy.record(self, dtype) if copy else self
     return ops.to_copy.record(self, dtype)
@@ -194,12 +194,19 @@ def _lies_otherwise(spec, memory_format, copied):
     return name not in ("preserve_format", suggested)
 
 
-def _to_device(self, dtype, device):
+def _to_device(self, dtype, device, memory_format=None):
     """A copy on another device: the value is looked at, sent over, and the gradient comes back the same way."""
-    source = self if dtype is self._spec.dtype else converted(self, dtype, self._spec.device)
-    layout = specs.spec(source._spec.size, source._spec.stride if source._spec.dense else None, dtype, device)
+    source, size = self, tuple(self._spec.size)
+    stride = geometry.strides_in_format(size, memory_format) or geometry.infer_dense_strides(size, self._spec.stride)
+    if dtype is not self._spec.dtype:
+        recording, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+        try:
+            source = converted(self, dtype, self._spec.device)
+        finally:
+            LOCAL.grad_enabled = recording
+    layout = specs.spec(size, stride, dtype, device)
     if device is devices.meta:
-        made = make_tensor(cell.new(ready(None, layout.aval), layout), layout)
+        made = make_tensor(cell.new(ready(None, layout.aval), layout), layout, inference=LOCAL.inference)
     elif source._spec.device is devices.meta:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     else:
@@ -210,10 +217,10 @@ def _to_device(self, dtype, device):
             sent = ready(compat.sent(seen(value, "to(device)"), devices.jax_device(device)), layout.aval)
         if dtype.category == 1 and dtype.itemsize > 2 and source._spec.device is devices.cpu:
             sent.bounds = bounded(value)                     # an index there need not be looked at to be within bounds
-        made = make_tensor(cell.new(sent, layout), layout)
-    if LOCAL.grad_enabled and source.requires_grad:
+        made = make_tensor(cell.new(sent, layout), layout, inference=LOCAL.inference)
+    if LOCAL.grad_enabled and self.requires_grad and dtype.differentiable:
         from ..autograd.transfer import transfer_node
-        made._edge, made._requires_grad = (transfer_node(source), 0), True
+        made._edge, made._requires_grad = (transfer_node(self), 0), True
     return made
 
 

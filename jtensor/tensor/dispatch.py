@@ -150,7 +150,9 @@ def call_sync(operator, args, tensors):
 
     for t in tensors:
         if t._spec.device is devices.meta:
-            raise unknown_size(operator)
+            if operator.on_meta is None:
+                raise unknown_size(operator)
+            return operator.on_meta(*args)
     if operator.sync == "slices" and any_lifted(tensors):
         from .lifted.batching import is_batch, slice_by_slice
         if any(map(is_batch, tensors)):
@@ -195,12 +197,7 @@ def call_out(operator, args, out):
             raise TypeError(f"{operator.name}(): argument 'out' must be Tensor, not {type(t).__name__}")
     key, template, tensors, scalars = collect_on_one_device(operator, args)
     if LOCAL.grad_enabled and 0 not in operator.nondiff:
-        for t in (*tensors, *outs):
-            if t.requires_grad:
-                raise RuntimeError(
-                    f"{shown_name(operator)}(): functions with out=... arguments don't support automatic differentiation, but "
-                    "one of the arguments requires grad."
-                )
+        checks.no_out_history(shown_name(operator), *tensors, *outs)
     if operator.sync:
         made = call_sync(operator, _settled(operator, args), tensors)
     else:
@@ -223,8 +220,9 @@ def call_out(operator, args, out):
     return written_type(type(made))(outs)
 
 
-def write_out(result, target, resizes=checks.warn_resize):
-    """``result`` in the memory of ``target``; ``resizes(target, result)`` is asked, or warns, where that has to get another size."""
+def write_out(result, target, resizes=checks.warn_resize, recorded=False):
+    """``result`` in the memory of ``target``; ``resizes(target, result)`` is asked, or warns, where that has to get another size. The
+    write may be ``recorded``."""
     if tuple(target._spec.size) != tuple(result._spec.size):
         resizes(target, result)
         from .memory.storages import resize
@@ -233,7 +231,7 @@ def write_out(result, target, resizes=checks.warn_resize):
             target._spec = specs.spec(result._spec.size, result._spec.stride, target._spec.dtype, target._spec.device)
         target._counter.version -= 1                         # resizing and writing count as one
     checks.no_internal_overlap(target)
-    previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+    previous, LOCAL.grad_enabled = LOCAL.grad_enabled, recorded and LOCAL.grad_enabled
     try:
         target.copy_(result)
     finally:

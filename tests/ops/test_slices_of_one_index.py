@@ -93,3 +93,13 @@ def test_inside_of_vmap():
     many = torch.func.vmap(lambda i: x.scatter_add(0, i[:, None, None].expand(7, 5, 3), source))(rows)
     for made, one in zip(many, rows, strict=True):
         assert_same(made, x.scatter_add(0, one[:, None, None].expand(7, 5, 3).contiguous(), source))
+
+
+@pytest.mark.parametrize("into", [(), (4,)])
+def test_an_index_without_dimensions_takes_the_first_of_the_source(into):
+    """PyTorch reads on behind the index there."""
+    index, source = torch.tensor(0), torch.tensor([5., 6., 7.], requires_grad=True)
+    made = torch.zeros(into).scatter_add(0, index, source)
+    assert made.reshape(-1).tolist() == [5.] + [0.] * (made.numel() - 1)
+    made.sum().backward()
+    assert source.grad.tolist() == [1., 0., 0.]

@@ -4,9 +4,10 @@
 import jtensor
 
 from ...base import sites
+from ...base.naming import type_name
 from ...ops.fitting import number_fits
 from ...tensor import raw
-from ._given import Tensor, refuse
+from ._given import Tensor, is_int, refuse
 
 __all__ = [
     "threshold", "relu", "glu", "hardtanh", "hardtanh_", "relu6", "elu", "elu_", "selu", "celu",
@@ -255,6 +256,8 @@ def glu(input, dim=-1):
     """
     if input.dim() == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
+    if not is_int(dim):
+        raise TypeError(f"glu(): argument 'dim' (position 2) must be int, not {type_name(type(dim))}")
     return raw.glu(input, dim)
 
 

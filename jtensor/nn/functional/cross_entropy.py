@@ -28,6 +28,8 @@ def _nll(input, target, weight, code, ignore_index):
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if dims != 1 and (not goal or size[0] != goal[0]):
         raise ValueError(f"Expected input batch_size ({size[0]}) to match target batch_size ({goal[0] if goal else 0}).")
+    if not size[dims != 1]:                                        # of no classes
+        check_bounds(target, 0, _no_class, besides=ignore_index)
     if dims <= 2:
         loss = raw.nll_loss(input, target, weight, code, ignore_index)
     elif dims == 4:

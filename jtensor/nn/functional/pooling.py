@@ -5,6 +5,7 @@ import jtensor
 
 from ...base.determinism import alert
 from ...base.geometry import channels_last_strides, looks_channels_last
+from ...base.naming import type_name
 from ...ops.families.bounds import check_bounds
 from ...ops.families.numeric import not_implemented
 from ...ops.families.windows import pooled_size
@@ -184,6 +185,18 @@ def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_siz
     return _placed(raw.max_unpool3d(input, indices, size, stride, padding), indices, size, size)
 
 
+def _whole_numbers(name, argument, at, given):
+    """PyTorch's refusal of what is neither an int nor a list of ints."""
+    if not isinstance(given, (tuple, list)):
+        if not hasattr(given, "__index__"):
+            raise TypeError(f"{name}(): argument '{argument}' (position {at}) must be tuple of ints, not {type_name(type(given))}")
+        return
+    for k, v in enumerate(given):
+        if not hasattr(v, "__index__"):
+            raise TypeError(f"{name}(): argument '{argument}' (position {at}) must be tuple of ints, but found element of type "
+                            f"{type_name(type(v))} at pos {k}")
+
+
 def _fractional(n, input, kernel_size, output_size, output_ratio, samples):
     name = f"fractional_max_pool{n}d"
     if output_size is None and output_ratio is None:
@@ -196,7 +209,9 @@ def _fractional(n, input, kernel_size, output_size, output_ratio, samples):
     if samples is None:
         batch = 1 if input.dim() == n + 1 else input.size(0)
         samples = jtensor.rand(batch, input.size(-n - 1), n, dtype=input.dtype, device=input.device)
-    kernel_size, output_size = ((v,) * n if isinstance(v, int) else tuple(v) for v in (kernel_size, output_size))
+    _whole_numbers(name, "kernel_size", 2, kernel_size)
+    _whole_numbers(name, "output_size", 3, output_size)
+    kernel_size, output_size = (tuple(v) if isinstance(v, (tuple, list)) else (v.__index__(),) * n for v in (kernel_size, output_size))
     return getattr(raw, name)(input, kernel_size, output_size, samples)
 
 

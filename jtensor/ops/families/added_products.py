@@ -51,16 +51,18 @@ def _whole(self, shape):
         raise RuntimeError(f"Bad in-place call: input tensor size {list(self.size)} and output tensor size {list(shape)} should match")
 
 
+def _one_type(self, mat1, mat2):
+    for name, s in (("self", self), ("mat1", mat1)):
+        if s.dtype is not mat2.dtype:
+            raise RuntimeError(f"{name} and mat2 must have the same dtype, but got {dtypes.scalar_name(s.dtype)} and "
+                               f"{dtypes.scalar_name(mat2.dtype)}")
+
+
 def _check_addmm(self, mat1, mat2, beta, alpha, fits=check_expand):
     for name, s in (("mat1", mat1), ("mat2", mat2)):
         if s.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {s.ndim}-D tensor")
-    if self.dtype is not mat2.dtype:
-        raise RuntimeError(f"self and mat2 must have the same dtype, but got {dtypes.scalar_name(self.dtype)} and "
-                           f"{dtypes.scalar_name(mat2.dtype)}")
-    if mat1.dtype is not mat2.dtype:
-        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {dtypes.scalar_name(mat1.dtype)} and "
-                           f"{dtypes.scalar_name(mat2.dtype)}")
+    _one_type(self, mat1, mat2)
     if mat1.size[1] != mat2.size[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({shown(mat1)} and {shown(mat2)})")
     fits(self, (mat1.size[0], mat2.size[1]))
@@ -127,8 +129,7 @@ def _check_addbmm(self, batch1, batch2, beta, alpha):
         raise RuntimeError(f"batch1 and batch2 must have same number of batches, got {batch1.size[0]} and {batch2.size[0]}")
     if batch1.size[2] != batch2.size[1]:
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({batch1.size[1]}x{batch1.size[2]} and {batch2.size[1]}x{batch2.size[2]})")
-    same_type(self, batch1)
-    same_type(batch1, batch2)
+    _one_type(self, batch1, batch2)
     no_bool("addbmm", batch1.dtype)
 
 

@@ -156,12 +156,19 @@ def only_tensors(items, argument=0):
             raise TypeError(f"expected Tensor as element {k} in argument {argument}, but got {type_name(type(t))}")
 
 
-def put_out(name, result, out, apart=(), kernel=None, copied=False, asked_first=False):
+def no_history(name, *tensors):
+    """Refuses ``out=`` of a function where one of its tensors needs a gradient."""
+    if LOCAL.grad_enabled:
+        from ...autograd.gradmode_checks import no_out_history
+        no_out_history(name, *tensors)
+
+
+def put_out(name, result, out, apart=(), kernel=None, copied=False, asked_first=False, recorded=False):
     """A composite's result written to ``out`` (a tensor, or a tuple of them), which is answered; it may not share memory with ``apart``.
 
     ``kernel``: who complains of a type to write to, where that is not the composite. ``copied``: PyTorch computes elsewhere and
     copies, so that memory which has to grow lies row by row, however the result does. ``asked_first``: it asks about elements in one place
-    before it resizes, as operators that go element by element do.
+    before it resizes, as operators that go element by element do. ``recorded``: PyTorch copies to ``out`` as users would, with a history.
     """
     if out is None:
         return result
@@ -169,10 +176,8 @@ def put_out(name, result, out, apart=(), kernel=None, copied=False, asked_first=
     from ...tensor.dispatch import write_out
     results, outs = (result, out) if isinstance(result, tuple) else ((result,), (out,))
     as_many(results, outs)
-    for made, target in zip(results, outs, strict=True):
-        if LOCAL.grad_enabled and (made.requires_grad or target.requires_grad):
-            raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-                               "arguments requires grad.")
+    if not recorded:
+        no_history(name, *results, *outs)
     for place, (made, target) in enumerate(zip(results, outs, strict=True)):
         if target._spec.size == made._spec.size or asked_first:         # else it is given other memory first
             checks.no_internal_overlap(target)
@@ -180,5 +185,5 @@ def put_out(name, result, out, apart=(), kernel=None, copied=False, asked_first=
             raise RuntimeError(checks.PARTIAL)
         checks.out_fits(_Named(kernel or name), made, target, place=place)
     for made, target in zip(results, outs, strict=True):
-        write_out(made.contiguous() if copied else made, target)
+        write_out(made.contiguous() if copied else made, target, recorded=recorded)
     return written_type(type(result))(outs) if isinstance(result, tuple) else out

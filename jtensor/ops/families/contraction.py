@@ -10,6 +10,7 @@ from ...base import dtypes, sites
 from ..operator import RAW, Tensor, op
 from ..quirks import Quirks
 from ..registry import composite
+from .arithmetic import mul
 from .composing import only_tensors, put_out, unsafe_view
 from .contracting import contract
 from .matrices import floats
@@ -40,11 +41,11 @@ def inner(input, other, *, out=None):
     tensor(11)
     """
     if not input._spec.ndim or not other._spec.ndim:
-        return put_out("inner", input * other, out)
+        return input * other if out is None else mul(input, other, out=out)
     a, b = list(input._spec.size), list(other._spec.size)
     if a[-1] != b[-1]:
         raise RuntimeError(f"inner() the last dimension must match on both input tensors but got shapes {a} and {b}")
-    return put_out("inner", tensordot(input, other, ((-1,), (-1,))), out)
+    return tensordot(input, other, ((-1,), (-1,)), out=out)
 
 
 @composite("linalg_vecdot", **RAW, asked=True)
@@ -54,23 +55,25 @@ def linalg_vecdot(x, y, *, dim=-1, out=None):
     >>> torch.linalg.vecdot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
     tensor(11.)
     """
+    floats("linalg.vecdot", x._spec)
     if x._spec.dtype is not y._spec.dtype:
         raise RuntimeError("linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
                            f"{dtypes.scalar_name(x._spec.dtype)} and y of type {dtypes.scalar_name(y._spec.dtype)} instead")
-    floats("linalg.vecdot", x._spec)
     return put_out("linalg_vecdot", (x.conj() * y).sum(dim), out)
 
 
 def _check_cross(self, other, dim):
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    if not self.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = wrap_dim(dim, self.ndim)
+    if self.size[axis] != 3 or other.size[axis] != 3:
+        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.size[axis]} and {other.size[axis]}")
     if self.dtype is dtypes.bool:
         raise not_implemented("cross", self.dtype)
     if self.dtype is not other.dtype:
         raise RuntimeError(f"expected scalar type {dtypes.scalar_name(self.dtype)} but found {dtypes.scalar_name(other.dtype)}")
-    if self.size[axis] != 3 or other.size[axis] != 3:
-        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.size[axis]} and {other.size[axis]}")
 
 
 def _cross(a, b, axis):
@@ -242,11 +245,15 @@ def tensordot(a, b, dims=2, out=None):
     rows, columns = [a._spec.size[d] for d in free], [b._spec.size[d] for d in other]
     k = math.prod([a._spec.size[d] for d in ours])
     left, right = a.permute(*free, *ours), b.permute(*theirs, *other)
-    if rows or columns:
+    if math.prod(rows) != 1 or math.prod(columns) != 1:
         made = mm(left.reshape(math.prod(rows), k), right.reshape(k, math.prod(columns))).reshape(*rows, *columns)
     else:
-        made = dot(*(t if t._spec.ndim == 1 else t.reshape(k) for t in (left, right))).view(())
-    return put_out("tensordot", made, out)
+        made = dot(*(t if t._spec.ndim == 1 else t.reshape(k) for t in (left, right))).view(rows + columns)
+    if out is not None and out.requires_grad and out._spec.size != made._spec.size:
+        raise RuntimeError("tensordot(): the 'out' tensor was specified and requires gradients, and its shape does not match the expected "
+                           "result. Either remove the 'out' argument, ensure it does not require gradients, or make sure its shape matches "
+                           "the expected output.")
+    return put_out("tensordot", made, out, recorded=True)
 
 
 def _shown(dims, axis, n, which):

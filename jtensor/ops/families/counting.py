@@ -292,8 +292,8 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     """
     only_bools("_unique2" if dim is None else "unique_dim", sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
     axis = None if dim is None else wrap_dim(dim, input._spec.ndim)
-    if axis is None and input._spec.dtype.is_complex:
-        raise not_implemented("unique", input._spec.dtype)
+    if input._spec.dtype.is_complex:
+        raise not_implemented("unique" if axis is None else "unique_dim", input._spec.dtype)
     if axis is not None:
         _check_slices(input, axis, dim)
     name, node = ("_unique2", "Unique2Backward0") if axis is None else ("unique_dim", "UniqueDimBackward0")
@@ -309,7 +309,7 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     """
     only_bools("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)
     if input._spec.dtype.is_complex:
-        raise not_implemented("unique", input._spec.dtype)
+        raise not_implemented("unique" if dim is None else "unique_dim", input._spec.dtype)
     axis = None if dim is None else wrap_dim(dim, input._spec.ndim)
     if axis is not None:
         _check_slices(input, axis, dim)

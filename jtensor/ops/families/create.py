@@ -140,20 +140,15 @@ def contiguous_copy(self: Tensor):
     return self
 
 
-def _to_layout(specs, outputs, statics):
-    from ..layout import like
-    return [like(tuple(specs[0].size), specs[0].stride)]
-
-
 def _cast_back(grad, node):
     """A gradient that has the type is handed on; that of a real tensor made complex is a view; other casts cast back."""
     wanted, given = node.plan.inputs[0].dtype, grad._spec.dtype
     return (grad,) if given is wanted or given.is_complex and not wanted.is_complex else None
 
 
-@op(layout=_to_layout, saves=(), name="_to_copy", backward="ToCopyBackward0", inverse=_cast_back, **RAW, double="ToCopyBackward0",
+@op(layout=_clone_layout, saves=(), name="_to_copy", backward="ToCopyBackward0", inverse=_cast_back, **RAW, double="ToCopyBackward0",
     quirks=Quirks(by_elements=True, into_ordinary=True, quiet_made=True))
-def to_copy(self: Tensor, dtype):
+def to_copy(self: Tensor, dtype, memory_format=None):
     return cast_to(self, dtype.numpy)
 
 

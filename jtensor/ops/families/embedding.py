@@ -13,7 +13,7 @@ from ..quirks import Quirks
 from ..registry import composite
 from .bounds import check_bounds, rows_of
 from .index import read_at
-from .numeric import NARROW
+from .numeric import NARROW, legacy_type
 
 _INDEX_TYPES = (dtypes.int64, dtypes.int32)
 _WEIGHT_TYPES = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
@@ -23,11 +23,9 @@ def scalars_wanted(argument, spec, wanted, function):
     """PyTorch's error for a tensor argument of none of the ``wanted`` types; some types it calls by another name."""
     d = spec.dtype
     if d not in wanted:
-        kind = dtypes.scalar_name(d)
-        found = f"CPU{kind}Type" if d.category in (0, 3) or d is dtypes.bfloat16 else f"torch.{kind}Tensor"
         listed = ", ".join(map(dtypes.scalar_name, wanted))
         raise RuntimeError(f"Expected tensor for argument #1 '{argument}' to have one of the following scalar types: {listed}; but got "
-                           f"{found} instead (while checking arguments for {function})")
+                           f"{legacy_type(d)} instead (while checking arguments for {function})")
 
 
 def _check(weight, indices, *settings):

@@ -10,7 +10,7 @@ from ...trace.tape import LOCAL
 from ..build import broadcast_shapes
 from ..registry import composite
 from .added_products import addmm
-from .composing import put_out, unsafe_view, view_named
+from .composing import no_history, put_out, unsafe_view, view_named
 from .products import bmm, dot, mm, mv
 
 # -- matmul -----------------------------------------------------------------------------------------------------------
@@ -32,6 +32,9 @@ def matmul(input, other, *, out=None):
     elif a == 2 and b == 1:
         made = mv(input, other)
     elif a == 1 and b == 2:
+        if out is not None:                            # PyTorch makes it a matrix of one row first, whatever that warns of
+            no_history("matmul", input, other, out)
+            return mm(input.unsqueeze(0), other, out=out).squeeze_(0)
         from ...views import rules
         made = view_named(mm(input.unsqueeze(0), other), rules.squeeze, "SqueezeBackward4", 0)
         made._info = None                              # PyTorch squeezes the fresh product in place

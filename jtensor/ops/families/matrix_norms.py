@@ -39,7 +39,7 @@ def linalg_matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None,
     if rows == columns:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
     if ord == "fro":
-        return put_out("linalg_matrix_norm", _vector_norm(A, 2, (rows, columns), keepdim, dtype), out)
+        return put_out("linalg_matrix_norm", _vector_norm(A, 2, (rows, columns), keepdim, dtype), out, recorded=True)
     A = A if dtype is None else A.to(dtype)
     if ord in ("nuc", 2, -2):
         order = [d for d in range(s.ndim) if d not in (rows, columns)] + [rows, columns]
@@ -47,13 +47,13 @@ def linalg_matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None,
         made = values.sum(-1) if ord == "nuc" else _most(values, -1, False) if ord == 2 else values.amin(-1)
         if keepdim:
             made = made.unsqueeze(-1).unsqueeze(-1).permute(*[order.index(d) for d in range(s.ndim)])
-        return put_out("linalg_matrix_norm", made, out)
+        return put_out("linalg_matrix_norm", made, out, recorded=True)
     summed, over = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = _vector_norm(A, 1, (summed,), keepdim, None)
     if not keepdim and over > summed:
         over -= 1
     made = _most(sums, over, keepdim) if ord > 0 else sums.amin(over, keepdim)
-    return put_out("linalg_matrix_norm", made, out)
+    return put_out("linalg_matrix_norm", made, out, recorded=True)
 
 
 def _most(sums, dim, keepdim):
@@ -73,15 +73,15 @@ def linalg_norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
     """
     dims = dim if dim is None or isinstance(dim, (tuple, list)) else (dim,)
     if ord is None:
-        return put_out("linalg_norm", _vector_norm(A, 2, None if dims is None else tuple(dims), keepdim, dtype), out)
+        return put_out("linalg_norm", _vector_norm(A, 2, None if dims is None else tuple(dims), keepdim, dtype), out, recorded=True)
     if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError("linalg.norm: If dim is specified, it must be of length 1 or 2. Got [" + ", ".join(map(str, dims)) + "]")
     if dims is None and A._spec.ndim not in (1, 2):
         raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
                            f"{A._spec.ndim}D.")
     if isinstance(ord, str) or (len(dims) == 2 if dims is not None else A._spec.ndim == 2):
-        return linalg_matrix_norm(A, ord, (0, 1) if dims is None else tuple(dims), keepdim, dtype=dtype, out=out)
-    return put_out("linalg_norm", _vector_norm(A, ord, None if dims is None else tuple(dims), keepdim, dtype), out)
+        return put_out("linalg_norm", linalg_matrix_norm(A, ord, (0, 1) if dims is None else tuple(dims), keepdim, dtype=dtype), out, recorded=True)
+    return put_out("linalg_norm", _vector_norm(A, ord, None if dims is None else tuple(dims), keepdim, dtype), out, recorded=True)
 
 
 @composite("linalg_cond", **RAW)
@@ -99,12 +99,12 @@ def linalg_cond(A, p=None, *, out=None):
     if p not in (None, 1, -1, 2, -2, float("inf"), -float("inf"), "fro", "nuc"):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p if isinstance(p, str) else format(p, 'g')}")
     if not A._spec.numel and A._spec.dtype.category > 1:
-        return put_out("linalg_cond", A.new_zeros(A._spec.size[:-2], dtype=A._spec.dtype.to_real()), out)
+        return put_out("linalg_cond", A.new_zeros(A._spec.size[:-2], dtype=A._spec.dtype.to_real()), out, recorded=True)
     if p is None or p in (2, -2):
         matrices("linalg.svd", A)
         values = linalg_svdvals(A)
         first, last = values.narrow(-1, 0, 1), values.narrow(-1, values._spec.size[-1] - 1, 1)
-        return put_out("linalg_cond", (last / first if p == -2 else first / last).squeeze(-1), out)
+        return put_out("linalg_cond", (last / first if p == -2 else first / last).squeeze(-1), out, recorded=True)
     if A._spec.size[-2] == A._spec.size[-1]:
         matrices("linalg.inv", A)
     else:
@@ -113,5 +113,5 @@ def linalg_cond(A, p=None, *, out=None):
     norm, other = linalg_matrix_norm(A, p), linalg_matrix_norm(inverse, p)
     import jtensor
     if p == "nuc":                                                 # NaN of a matrix of zeros, as PyTorch
-        return put_out("linalg_cond", norm * jtensor.where(info == 0, other, float("inf")), out)
-    return put_out("linalg_cond", jtensor.where(info == 0, norm * other, float("inf")), out)
+        return put_out("linalg_cond", norm * jtensor.where(info == 0, other, float("inf")), out, recorded=True)
+    return put_out("linalg_cond", jtensor.where(info == 0, norm * other, float("inf")), out, recorded=True)

@@ -125,6 +125,12 @@ def not_implemented(kernel, d):
     return NotImplementedError(f'"{kernel}" not implemented for \'{dtypes.scalar_name(d)}\'')
 
 
+def legacy_type(d):
+    """A type as PyTorch's older messages name it: ``torch.FloatTensor``, or ``CPUBFloat16Type`` where there was no such class."""
+    kind = dtypes.scalar_name(d)
+    return f"CPU{kind}Type" if d.category in (0, 3) or d is dtypes.bfloat16 else f"torch.{kind}Tensor"
+
+
 def refuses(kernel, *categories, error=None):
     """A check that the promoted type of the tensors is none of ``categories`` ("bool", "complex", "integral", "narrow": of 16 bits,
     floats "of 8 bits")."""

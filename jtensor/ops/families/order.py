@@ -10,7 +10,7 @@ from ...base.geometry import contiguous_strides
 from ..operator import Tensor, TensorOrNumber, op
 from ..quirks import Quirks
 from ..registry import composite
-from .composing import NO_DIM, NO_KEEPDIM, no_keepdim, no_none, no_out
+from .composing import NO_DIM, NO_KEEPDIM, no_keepdim, no_none, no_out, put_out
 from .extrema import no_empty, share_evenly, to_selected
 from .numeric import is_floating, not_implemented, wide, wrap_dim
 from .sort import ranked, sorted_along
@@ -230,7 +230,9 @@ def _quantile(ignore, input, q, dim, keepdim, interpolation, out):
     else:
         if q.dtype is not input.dtype:
             raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
-        if not bool(((q >= 0) & (q <= 1)).all()):
+        if q.device != input.device:
+            raise RuntimeError("quantile() q tensor must be on the same device as the input tensor")
+        if not q.is_meta and not bool(((q >= 0) & (q <= 1)).all()):
             raise RuntimeError("quantile() q values must be in the range [0, 1]")
         if interpolation != "linear":
             q = q.detach()               # only linear interpolation depends on q smoothly
@@ -238,8 +240,7 @@ def _quantile(ignore, input, q, dim, keepdim, interpolation, out):
         wrap_dim(dim, input.ndim)
     if out is not None and out.dtype is not input.dtype:
         raise RuntimeError("quantile() out tensor must be same dtype as the input tensor")
-    more = {} if out is None else {"out": out}
-    return quantile_of(input, q, dim, keepdim, interpolation=interpolation, ignore=ignore, **more)
+    return put_out("quantile", quantile_of(input, q, dim, keepdim, interpolation=interpolation, ignore=ignore), out, copied=True, recorded=True)
 
 
 @composite(asked=True)

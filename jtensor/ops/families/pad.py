@@ -169,6 +169,8 @@ def pixel_unshuffle(self: Tensor, downscale_factor):
     >>> torch.pixel_unshuffle(torch.zeros(1, 4, 4), 2).shape
     torch.Size([4, 2, 2])
     """
+    if 0 in self.shape:                                   # as it is, says PyTorch
+        return self
     *lead, c, h, w = self.shape
     r, n = downscale_factor, len(lead)
     x = self.reshape(*lead, c, h // r, r, w // r, r)

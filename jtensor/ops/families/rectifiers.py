@@ -268,7 +268,7 @@ def _slopes(input, lower, upper, training, generator):
     if not lower <= upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     noise = input.detach().new_ones(input.shape, dtype=dtypes.float32 if input.dtype in (dtypes.bfloat16, dtypes.float16) else input.dtype)
-    if training:
+    if training and not input.is_meta:
         low = input.detach() <= 0
         count = int(low.sum())
         noise[low] = noise.new_empty(count)._rrelu_slopes_(lower, upper, generator)

@@ -302,13 +302,17 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
                                        f"the differencing dimension; input.size({d}) = {input.shape[d]}, "
                                        f"but got tensor.size({d}) = {t.shape[d]}")
     if n == 0:                                        # whatever stands beside it
+        if out is not None and out._spec.dtype is not input.dtype:
+            raise RuntimeError(f"expected scalar_type {dtypes.scalar_name(input.dtype)} but found {dtypes.scalar_name(out._spec.dtype)}")
         return put_out("diff", input.clone(), out)
     x = input if len(parts) == 1 else _cat(parts, axis)
-    for _ in range(min(n, x.shape[axis])):
+    import jtensor
+    step = jtensor.logical_xor if x.dtype is dtypes.bool else jtensor.sub
+    for left in reversed(range(min(n, x.shape[axis]))):
         size = x.shape[axis]
         high, low = x.narrow(axis, 1, max(size - 1, 0)) if size else x, x.narrow(axis, 0, max(size - 1, 0))
-        x = high.logical_xor(low) if x.dtype is dtypes.bool else high - low
-    return put_out("logical_xor" if x.dtype is dtypes.bool else "sub", x, out, asked_first=True)
+        x = step(high, low) if left or out is None else step(high, low, out=out)
+    return x if out is None or x is out else step(x, x, out=out)
 
 
 def _slices(y, dim):

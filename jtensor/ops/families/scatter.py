@@ -89,8 +89,8 @@ def cut(source, index, rows=False):
         return source
     if index.size == 0:
         return jnp.zeros(index.shape, source.dtype)
-    if source.ndim != index.ndim:
-        return source.reshape(index.shape)
+    if source.ndim != index.ndim:                           # one of them has no dimension
+        return source.reshape(-1)[:1].reshape(index.shape)
     return source[tuple(slice(0, n) for n in index.shape)]
 
 
@@ -100,8 +100,8 @@ def padded(x, shape):
         return x
     if x.size == 0:
         return jnp.zeros(shape, x.dtype)
-    if len(shape) != x.ndim:
-        return x.reshape(shape)
+    if len(shape) != x.ndim:                                # `cut` has taken one element
+        x = x.reshape((1,) * len(shape))
     return jnp.pad(x, [(0, n - m) for n, m in zip(shape, x.shape, strict=True)])
 
 
@@ -181,6 +181,8 @@ def take_along_dim(input, indices, dim=None, *, out=None):
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
                            f"{n} dimensions for input, and {m} dimensions for indices")
     axis = wrap_dim(dim, n)
+    if not n:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     from ..build import broadcast_shapes
     ours, theirs = list(input._spec.size), list(indices._spec.size)
     ours[axis] = theirs[axis] = 1

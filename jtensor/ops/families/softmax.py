@@ -5,6 +5,7 @@ Owns: both, with the type they are computed in. What is saved is PyTorch's: the 
 import jax.numpy as jnp
 from jax import lax
 
+from ...trace.tape import LOCAL
 from ..build import cast_to
 from ..operator import Tensor, op
 from ..registry import composite
@@ -104,6 +105,8 @@ def softmax(input, dim, dtype=None, *, out=None):
     tensor([0.5000, 0.5000])
     """
     if out is None:
+        if dtype is not None and _is_cast_apart(input, dtype):
+            input = input.to(dtype)
         return _softmax.record(input, dim, _float_of(input, dtype))
     return _softmax(input, dim, _float_of(input, dtype), out=out)
 
@@ -116,8 +119,15 @@ def log_softmax(input, dim, dtype=None, *, out=None):
     tensor([-0.6931, -0.6931])
     """
     if out is None:
+        if dtype is not None and _is_cast_apart(input, dtype):
+            input = input.to(dtype)
         return _log_softmax.record(input, dim, _float_of(input, dtype))
     return _log_softmax(input, dim, _float_of(input, dtype), out=out)
+
+
+def _is_cast_apart(input, dtype):
+    """Whether PyTorch's graph shows the cast."""
+    return input.requires_grad and LOCAL.grad_enabled and dtype is not input.dtype
 
 
 def _float_of(input, dtype):

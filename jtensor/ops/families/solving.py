@@ -69,15 +69,15 @@ def solve_ex_raw(A: Tensor, B: Tensor, left, vector):
 
 
 def _solve(name, A, B, left):
-    floats(name, A._spec)
-    square(name, A)
-    floating(name, B._spec)
     a, b = A._spec, B._spec
-    if not b.ndim:
-        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
+    floats(name, a)
     if a.dtype is not b.dtype:
         raise RuntimeError(f"{name}: Expected A and B to have the same dtype, but found A of type {dtypes.scalar_name(a.dtype)} and B of "
                            f"type {dtypes.scalar_name(b.dtype)} instead")
+    square(name, A)
+    floating(name, b)
+    if not b.ndim:
+        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
     vector = b.ndim == 1 or (a.ndim - 1 == b.ndim and tuple(b.size) == tuple(a.size[:-1]))
     rows, columns = (b.size[-1], 1) if vector else (b.size[-2], b.size[-1]) if b.ndim > 1 else (b.size[0], 1)
     fits = rows == a.size[-2] if left else columns == a.size[-2]
@@ -147,6 +147,16 @@ def linalg_solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=
     return put_out("linalg_solve_triangular", solve_triangular_raw(A, B, bool(upper), bool(left), bool(unitriangular)), out)
 
 
+@op(name="triangular_solve_dim.raw", layout="columns", backward="TriangularSolveBackward0",
+    outputs=("solution", "cloned_coefficient"), **RAW)
+def triangular_solve_raw(self: Tensor, A: Tensor, upper, transpose, unitriangular):
+    """(the solution of ``A X = self`` for a triangle, the matrices repeated for each)."""
+    a, b = together(A, self)
+    x = lax.linalg.triangular_solve(jnp.triu(a) if upper else jnp.tril(a), b, left_side=True, lower=not upper, transpose_a=transpose,
+                                    unit_diagonal=unitriangular)
+    return x, a
+
+
 @composite()
 def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
     """(the solution of ``A X = input`` for triangular matrices, a copy of the matrices).
@@ -163,10 +173,7 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
                     "release.\ntorch.linalg.solve_triangular has its arguments reversed and does not return a copy of one of the inputs.\n"
                     "X = torch.triangular_solve(B, A).solution\nshould be replaced with\nX = torch.linalg.solve_triangular(A, B).")
     floating("triangular_solve", A._spec)
-    a = A.transpose(-2, -1) if transpose else A
-    x = solve_triangular_raw(a, input, bool(upper) != bool(transpose), True, bool(unitriangular))
-    made = named("triangular_solve", ("solution", "cloned_coefficient"), (
-        x, A.transpose(-2, -1).clone(memory_format="contiguous_format").transpose(-2, -1)))
+    made = triangular_solve_raw(input, A, bool(upper), bool(transpose), bool(unitriangular))
     return put_out("triangular_solve", made, out)
 
 
@@ -213,8 +220,6 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None, out=None):
     """
     if A._spec.ndim < 2:
         raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
-    if A._spec.dtype.category < 2 or A._spec.dtype.itemsize < 4:
-        raise RuntimeError("This function doesn't handle types other than float and double")
     if B._spec.ndim < 1:
         raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
     if not 0 <= A._spec.ndim - B._spec.ndim <= 1:
@@ -225,6 +230,8 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None, out=None):
     if A._spec.dtype is not B._spec.dtype:
         raise RuntimeError("torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
                            f"{dtypes.scalar_name(A._spec.dtype)} and other's dtype {dtypes.scalar_name(B._spec.dtype)}")
+    if A._spec.dtype.category < 2 or A._spec.dtype.itemsize < 4:
+        raise RuntimeError("This function doesn't handle types other than float and double")
     m, n = A._spec.size[-2:]
     vector = B._spec.ndim == 1 or B._spec.ndim == A._spec.ndim - 1 and tuple(B._spec.size) == tuple(A._spec.size[:-1])
     if (B._spec.size[-1] if vector else B._spec.size[-2]) != m:
@@ -264,7 +271,7 @@ def linalg_tensorinv(A, ind=2, *, out=None):
     if rows != columns:
         raise RuntimeError(f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
                            f"{columns} != {rows}")
-    return put_out("linalg_tensorinv", linalg_inv(A.reshape(rows, columns)).reshape(*size[ind:], *size[:ind]), out, copied=True)
+    return put_out("linalg_tensorinv", linalg_inv(A.reshape(rows, columns)).reshape(*size[ind:], *size[:ind]), out, copied=True, recorded=True)
 
 
 @composite("linalg_tensorsolve", **RAW)
@@ -283,4 +290,4 @@ def linalg_tensorsolve(A, B, dims=None, *, out=None):
     if rows != columns:
         raise RuntimeError(f"Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but "
                            f"got {columns} != {rows}")
-    return put_out("linalg_tensorsolve", linalg_solve(A.reshape(rows, columns), B.flatten()).reshape(rest), out)
+    return put_out("linalg_tensorsolve", linalg_solve(A.reshape(rows, columns), B.flatten()).reshape(rest), out, recorded=True)

@@ -25,7 +25,7 @@ def _converges(name, A):
     import numpy as np
 
     from ...tensor.lifted.batching import whole
-    if A._spec.device is not devices.meta and not np.isfinite(whole(A).detach().resolve_conj().cpu().numpy()).all():
+    if A._spec.device is not devices.meta and not np.isfinite(whole(A).detach().resolve_conj().resolve_neg().cpu().numpy()).all():
         if name == "linalg.eig":
             raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
         if name == "linalg.svd":
@@ -123,6 +123,8 @@ def svd(input, some=True, compute_uv=True, *, out=None):
     >>> torch.svd(torch.tensor([[3., 0.], [0., 4.]])).S
     tensor([4., 3.])
     """
+    if input._spec.ndim < 2:
+        raise RuntimeError(f"linalg.svd: input should have at least 2 dimensions, but has {input._spec.ndim} dimensions instead")
     matrices("linalg.svd", input)
     if not compute_uv:
         s = factor.svd_raw(input, False)[1]

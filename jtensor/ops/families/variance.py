@@ -30,7 +30,7 @@ def _moments(x, dim, correction, keepdim):
     middle = _middle(x, dim)
     away = x - middle
     squares = jnp.square(away.real) + jnp.square(away.imag) if is_complex(x) else away * away
-    left = jnp.maximum(jnp.asarray(n, real) - cast(correction, real), 0)
+    left = jnp.maximum(jnp.asarray(n, real) - cast(correction, real), 0) if n else jnp.asarray(jnp.nan, real)
     variance = jnp.sum(squares, axis=axes, keepdims=keepdim) / left
     return variance, middle if keepdim else jnp.squeeze(middle, axes)
 
@@ -42,7 +42,8 @@ def _root(x, dim, correction, keepdim):
         return jnp.sqrt(variance), middle
     axes = axes_of(dim, x.ndim)
     middle = _middle(x, dim)
-    left = jnp.maximum(size_of(x.shape, axes) - cast(correction, jnp.float64), 0)
+    n = size_of(x.shape, axes)
+    left = jnp.maximum(n - cast(correction, jnp.float64), 0) if n else jnp.nan
     variance = jnp.sum(jnp.square((x - middle).astype(jnp.float64)), axis=axes, keepdims=keepdim) / left
     return jnp.sqrt(variance).astype(x.dtype), middle if keepdim else jnp.squeeze(middle, axes)
 
@@ -136,7 +137,7 @@ def _spread_arguments(name, input, dim, unbiased, correction):
     if input.dtype.category < 2:
         raise RuntimeError(f"{name if name.endswith('mean') else 'std and var'} only support floating point and complex dtypes")
     axes = axes_of(tuple(dim) if isinstance(dim, list) else dim, input.ndim)
-    if isinstance(correction, (int, float)) and (size_of(input.shape, axes) <= correction or not input._spec.numel):
+    if isinstance(correction, (int, float)) and (size_of(input.shape, axes) if input._spec.numel else 0) <= correction:
         sites.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
                    "divided by output numel).")
     return dim, correction

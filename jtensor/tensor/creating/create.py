@@ -258,7 +258,7 @@ def like_spec(s, make):
         return made
     count = geometry.extent(tuple(s.size), s.stride, 0)
     made = make((count,), s.dtype, s.device)
-    return make_tensor(made._storage, specs.spec(s.size, s.stride, s.dtype, s.device))
+    return make_tensor(made._storage, specs.spec(s.size, s.stride, s.dtype, s.device), inference=LOCAL.inference)
 
 
 def empty_strided_like(s, source):

@@ -11,6 +11,7 @@ May not know: operators, formulas, the walk over the graph.
 import functools
 
 from ...autograd.graph import AccumulateGrad
+from ...base import devices
 from ...ops import saves
 from ...ops.gradient import stays_complex
 from ...trace.cache.codes import CODES
@@ -44,6 +45,8 @@ def rehearsal(node, grads, rules):
         ways[key] = min(seen + 1, AFTER)
         return rules(node, grads)
     ways[key] = NEVER
+    if key[1].device is devices.meta:                       # nothing is recorded, and a tape must not number a value without numbers
+        return rules(node, grads)
     watched = _Watch(node, grads[0])
     answers = rules(node, grads)
     try:

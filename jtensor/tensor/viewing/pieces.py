@@ -184,14 +184,20 @@ def _unaware(pieces):
 def unsafe_split(tensor, split_size, dim=0):
     """`split` whose pieces may be written to although they share the tensor's memory: autograd takes them for tensors of their own."""
     size, dim = _whole(split_size, "unsafe_split", "split_size", 1), _whole(dim, "unsafe_split", "dim", 2)
-    return _unaware(_multi(tensor, rules.split, "UnsafeSplitBackward0", size, dim))
+    return _unaware(_multi(_resolved(tensor), rules.split, "UnsafeSplitBackward0", size, dim))
+
+
+def _resolved(tensor):
+    """The tensor without a conjugate or negative bit: pieces that are no views show none."""
+    spec = tensor._spec
+    return tensor.resolve_conj().resolve_neg() if spec.conj or spec.neg else tensor
 
 
 @composite()
 def unsafe_split_with_sizes(input, split_sizes, dim=0):
     """`split_with_sizes` of that kind (`unsafe_split`)."""
     dim = _whole(dim, "unsafe_split_with_sizes", "dim", 2)
-    return _unaware(_multi(input, rules.split, "UnsafeSplitWithSizesBackward0", _sizes(split_sizes), dim))
+    return _unaware(_multi(_resolved(input), rules.split, "UnsafeSplitWithSizesBackward0", _sizes(split_sizes), dim))
 
 
 @composite()
@@ -199,7 +205,8 @@ def unsafe_chunk(input, chunks, dim=0):
     """`chunk` of that kind (`unsafe_split`)."""
     chunks, dim, size = _whole(chunks, "unsafe_chunk", "chunks", 1), _whole(dim, "unsafe_chunk", "dim", 2), input._spec.size
     empty = -len(size) <= dim < len(size) and not size[dim]
-    return _unaware(_multi(input, rules.chunk, "UnsafeSplitWithSizesBackward0" if empty else "UnsafeSplitBackward0", chunks, dim))
+    name = "UnsafeSplitWithSizesBackward0" if empty else "UnsafeSplitBackward0"
+    return _unaware(_multi(_resolved(input), rules.chunk, name, chunks, dim))
 
 
 # -- each with a node -------------------------------------------------------------------------------------------------

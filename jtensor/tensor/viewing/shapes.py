@@ -269,6 +269,8 @@ def contiguous(self, *, memory_format="contiguous_format"):
         return self if self.is_contiguous(memory_format=memory_format) else self.clone(memory_format=memory_format)
     if self._spec.contiguous:
         return self
+    if memory_format != "contiguous_format" and "preserve" in str(memory_format):
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     return contiguous_copy.record(self)
 
 
