@@ -80,7 +80,8 @@ def linalg_norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
         raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
                            f"{A._spec.ndim}D.")
     if isinstance(ord, str) or (len(dims) == 2 if dims is not None else A._spec.ndim == 2):
-        return put_out("linalg_norm", linalg_matrix_norm(A, ord, (0, 1) if dims is None else tuple(dims), keepdim, dtype=dtype), out, recorded=True)
+        return put_out("linalg_norm", linalg_matrix_norm(A, ord, (0, 1) if dims is None else tuple(dims), keepdim, dtype=dtype),
+                       out, recorded=True)
     return put_out("linalg_norm", _vector_norm(A, ord, None if dims is None else tuple(dims), keepdim, dtype), out, recorded=True)
 
 
