@@ -85,6 +85,8 @@ def __getattr__(name):
         return _importlib.import_module(f"{__package__}.{name}")
     if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard"):
         return getattr(_importlib.import_module(f"{__package__}.dispatching"), name)
+    if name == "FileCheck":
+        return _jtensor.FileCheck
     raise AttributeError(f"module 'jtensor._C' has no attribute '{name}'")
 
 
