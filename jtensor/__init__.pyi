@@ -80,6 +80,9 @@ from .base.info import finfo as finfo
 from .base.info import iinfo as iinfo
 from .futures import Future as Future
 from .jit.modules import ScriptModule as ScriptModule
+from .jit.schema_objects import Argument as Argument
+from .jit.schema_objects import FunctionSchema as FunctionSchema
+from .jit.schema_objects import Type as Type
 from .jit.types import AnyType as AnyType
 from .jit.types import AwaitType as AwaitType
 from .jit.types import BoolType as BoolType
@@ -106,7 +109,6 @@ from .jit.types import SymBoolType as SymBoolType
 from .jit.types import SymIntType as SymIntType
 from .jit.types import TensorType as TensorType
 from .jit.types import TupleType as TupleType
-from .jit.types import Type as Type
 from .jit.types import UnionType as UnionType
 from .library.custom import Tag as Tag
 from .namespace import _Eager as eager
@@ -117,6 +119,7 @@ from .streams import Stream as Stream
 from .symbols import SymBool as SymBool
 from .symbols import SymFloat as SymFloat
 from .symbols import SymInt as SymInt
+from .testing import FileCheck as FileCheck
 
 Number = _bool | _int | _float | _complex
 _Size = Size
@@ -1869,6 +1872,7 @@ def orgqr(input: Tensor, tau: Any, *, out: Any = ...) -> Any: ...
 def ormqr(input: Tensor, tau: Any, other: Tensor | Number, left: _bool = ..., transpose: _bool = ..., *, out: Any = ...) -> Any: ...
 def outer(input: Tensor, vec2: Any, *, out: Any = ...) -> Any: ...
 def pairwise_distance(x1: Any, x2: Any, p: Any = ..., eps: Any = ..., keepdim: _bool = ...) -> Any: ...
+def parse_schema(*args: Any, **kwargs: Any) -> Any: ...
 def pca_lowrank(A: Any, q: Any = ..., center: _bool = ..., niter: Any = ...) -> Any: ...
 def pdist(input: Tensor, p: Any = ...) -> Any: ...
 def permute(input: Tensor, *dims: Any) -> Any: ...

@@ -60,7 +60,8 @@ def pybind_refusal(name, forms, args, kwargs=None, kind="function"):
     if kwargs:
         invoked += f"{'; ' * bool(args)}kwargs: " + ", ".join(f"{key}={value!r}" for key, value in kwargs.items())
     forms = "\n".join(f"    {number}. {form}" for number, form in enumerate(forms, 1))
-    return TypeError(f"{name}(): incompatible {kind} arguments. The following argument types are supported:\n{forms}\n\nInvoked with: {invoked}")
+    return TypeError(f"{name}(): incompatible {kind} arguments. The following argument types are supported:\n{forms}\n\n"
+                     f"Invoked with: {invoked}")
 
 
 def real_only(function):

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ..base.errors import pybind_refusal
-from .highlighting import Found, quoted, shown
+from ..base.highlighting import Found, quoted, shown
 
 _TEXT = "(self: torch._C.FileCheck, arg0: str) -> torch._C.FileCheck"
-_COUNT = ("(self: torch._C.FileCheck, arg0: str, arg1: typing.SupportsInt | typing.SupportsIndex, arg2: bool) -> torch._C.FileCheck",
-          "(self: torch._C.FileCheck, str: str, count: typing.SupportsInt | typing.SupportsIndex, exactly: bool = False) -> torch._C.FileCheck")
+_NUMBER = "typing.SupportsInt | typing.SupportsIndex"
+_COUNT = (f"(self: torch._C.FileCheck, arg0: str, arg1: {_NUMBER}, arg2: bool) -> torch._C.FileCheck",
+          f"(self: torch._C.FileCheck, str: str, count: {_NUMBER}, exactly: bool = False) -> torch._C.FileCheck")
 _RUN = ("(self: torch._C.FileCheck, arg0: str) -> None", "(self: torch._C.FileCheck, arg0: torch._C.Graph) -> None",
         "(self: torch._C.FileCheck, checks_file: str, test_file: str) -> None",
         "(self: torch._C.FileCheck, checks_file: str, graph: torch._C.Graph) -> None")
-_ASSERTION = ' INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/torch/csrc/jit/testing/file_check.cpp":{}, please report a bug to PyTorch. {}'
+_ASSERTION = (' INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/torch/csrc/jit/testing/file_check.cpp":{}, please report a bug to '
+              "PyTorch. {}")
 _KINDS = (("", ": "), ("-NEXT", ": "), ("-SAME", ": "), ("-NOT", ": "), ("-DAG", ": "), ("-COUNT", "-"), ("-SOURCE-HIGHLIGHTED", ": "),
           ("-REGEX", ": "))
 
@@ -51,7 +53,8 @@ def _must(text, what, start, check, end=None):
 def _must_not(text, what, start, end, check):
     place = _find(text, what, start, end)
     if place >= 0:
-        raise RuntimeError(Found(f"Expected to not find {quoted(what)} but found it\n{shown(text, place, place + len(what))}{_from(check)}"))
+        around = shown(text, place, place + len(what))
+        raise RuntimeError(Found(f"Expected to not find {quoted(what)} but found it\n{around}{_from(check)}"))
 
 
 def _from(check):
@@ -66,9 +69,9 @@ _OF_REGEX = (("unbalanced parenthesis|unterminated subpattern|nothing to repeat"
              ("min repeat greater", "Invalid range in '{}' in regular expression"))
 
 
-_CLASSES = {"alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f", "d": "0-9", "digit": "0-9", "graph": "!-~",
-            "lower": "a-z", "print": " -~", "punct": r"!-/:-@\[-`{-~", "s": r"\s", "space": r"\s", "upper": "A-Z", "w": r"\w",
-            "xdigit": "0-9A-Fa-f"}
+_CLASSES = {"alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f", "d": "0-9", "digit": "0-9",
+            "graph": "!-~", "lower": "a-z", "print": " -~", "punct": r"!-/:-@\[-`{-~", "s": r"\s", "space": r"\s", "upper": "A-Z",
+            "w": r"\w", "xdigit": "0-9A-Fa-f"}
 _PART = re.compile(r"(?s)\\.|\[(?:\[:.*?:\]|\\.|[^\]\\])*\]|\$|\{|\(\?")
 
 
@@ -78,7 +81,8 @@ def _part(found):
     if part == "$":
         return r"\Z"                                             # of the text, with or without a line's end before it
     if part == "{" and not re.match(r"\d+(,\d*)?\}", rest):
-        sort = "Mismatched '(' and ')'" if not found.start() else "Mismatched '{' and '}'" if re.match(r"\d+(,\d*)?$", rest) else "Invalid range in '{}'"
+        sort = "Mismatched '{' and '}'" if re.match(r"\d+(,\d*)?$", rest) else "Invalid range in '{}'"
+        sort = sort if found.start() else "Mismatched '(' and ')'"
         raise RuntimeError(f"{sort} in regular expression")
     if part == "(?" and rest[:1] not in tuple(":=!"):
         raise RuntimeError("Invalid '(?...)' zero-width assertion in regular expression")
@@ -145,7 +149,7 @@ def _met_regex(check, text, start):
 
 
 def _met_highlighted(check, text, start):
-    """Whether tildes stand below it in the next line, and no more of them than it is long. What comes next is looked for from the same place."""
+    """Whether tildes stand below it in the next line, and no more than it is long. What comes next is looked for from `start` on."""
     at, what = start, check.text
 
     def lacking(place):
