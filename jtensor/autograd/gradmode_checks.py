@@ -97,8 +97,17 @@ _ANYHOW = ("fill_tensor", "index_fill", "masked_scatter")
 _GROWS = frozenset(("cat", "stack"))                   # which ask before the memory that is written to is resized
 _OUTAPART = frozenset(("gather", "index_select", "take", "max", "min", "topk", "mode", "median", "nanmedian", *_GROWS))
 ASKED_FIRST = frozenset((              # about elements in one place, before it is resized, as those that go element by element
-    "frexp", "index_select", "logical_xor", "masked_select", "nan_to_num", "nonzero", "outer", "scatter", "scatter_add", "scatter_reduce",
-    "sub", "take"))
+    "angle", "frexp", "index_select", "logical_xor", "masked_select", "nan_to_num", "nonzero", "outer", "scatter", "scatter_add",
+    "scatter_reduce", "sub", "take", *[f"special_{name}" for name in """airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0
+    modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0 scaled_modified_bessel_k1
+    spherical_bessel_j0""".split()]))
+# Written even where elements of ``out=`` share a place, and what stays there: the last of them, or one result of all, since PyTorch's
+# kernel takes a dimension that the memory does not have for one more to reduce.
+OUT_OVERLAPS = {
+    **dict.fromkeys(("sum", "sum_dim", "nansum", "nansum_dim", "linalg_vecdot", "linalg_matrix_rank"), "sum"),
+    **dict.fromkeys(("prod", "prod_dim"), "prod"), **dict.fromkeys(("all", "all_dim", "all_dims"), "all"),
+    **dict.fromkeys(("any", "any_dim", "any_dims"), "any"), "amax": "amax", "amin": "amin", "eye": "amax",
+    **dict.fromkeys(("ones", "zeros", "full", "empty", "triu", "mv", "bmm"), "last")}
 _OUTWHOLE = frozenset(("cumsum", "cumprod", "logcumsumexp", "sort"))               # may write over their operand, not over a part of it
 
 

@@ -173,11 +173,12 @@ def put_out(name, result, out, apart=(), kernel=None, copied=False):
             raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                                "arguments requires grad.")
     for place, (made, target) in enumerate(zip(results, outs, strict=True)):
-        if target._spec.size == made._spec.size or name in checks.ASKED_FIRST:         # else it is given other memory first
+        fold = checks.OUT_OVERLAPS.get(name)
+        if fold is None and (target._spec.size == made._spec.size or name in checks.ASKED_FIRST):       # else it is resized first
             checks.no_internal_overlap(target)
         if any(share_memory(target, t) for t in apart):
             raise RuntimeError(checks.PARTIAL)
         checks.out_fits(_Named(kernel or name), made, target, place=place)
     for made, target in zip(results, outs, strict=True):
-        write_out(made.contiguous() if copied else made, target)
+        write_out(made.contiguous() if copied else made, target, fold=checks.OUT_OVERLAPS.get(name))
     return written_type(type(result))(outs) if isinstance(result, tuple) else out

@@ -9,6 +9,7 @@ from operator import index
 
 import numpy as np
 
+from ...autograd import gradmode_checks as checks
 from ...base import devices, dtypes, geometry, info, sites
 from ...base.naming import type_name
 from ...ops.families import create as ops
@@ -117,7 +118,7 @@ def _out(name, made, out, requires_grad, dtype=None):
         edges = (edge_of(out),)
     if name in _BY_COUNT and made._spec.numel == out._spec.numel:
         made = made.reshape(out._spec.size)                              # any shape of so many elements will do
-    write_out(made, out, _say_counted if name == "arange" else _say_nothing)
+    write_out(made, out, _say_counted if name == "arange" else _say_nothing, checks.OUT_OVERLAPS.get(name))
     if edges:
         from ..underivable import underivable
         rebase(out, underivable(edges, name))
