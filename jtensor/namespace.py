@@ -141,7 +141,8 @@ _ROOM_OF = {
                     _check_is_size _check_value _check_with""".split(), "checks"),
     **dict.fromkeys(("_amp_foreach_non_finite_check_and_unscale_", "_amp_update_scale_"), "amp.unscaling"),
     "Future": "futures",
-    "PyTorchFileReader": "_C",
+    "parse_schema": "jit.schema_text", **dict.fromkeys(("Argument", "FunctionSchema"), "jit.schema_objects"),
+    "PyTorchFileReader": "_C", "FileCheck": "testing.filecheck",
     "StorageBase": "tensor.memory.storage_types",
     **dict.fromkeys(("ScriptModule", "fork", "wait"), "jit"),
     **dict.fromkeys(

@@ -85,6 +85,10 @@ def __getattr__(name):
         return _importlib.import_module(f"{__package__}.{name}")
     if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard"):
         return getattr(_importlib.import_module(f"{__package__}.dispatching"), name)
+    if name in ("FileCheck", "parse_schema", "FunctionSchema", "Argument"):
+        return getattr(_jtensor, name)
+    if name == "_AliasInfo":
+        return _importlib.import_module("jtensor.jit.schema_objects")._AliasInfo
     raise AttributeError(f"module 'jtensor._C' has no attribute '{name}'")
 
 

@@ -54,6 +54,16 @@ def missing(what, instead=None):
     return MissingFeature(f"jtensor does not have {what}" + (f"; what works: {instead}" if instead else ""))
 
 
+def pybind_refusal(name, forms, args, kwargs=None, kind="function"):
+    """PyTorch's exception for a call of one of its C++ functions that goes by none of its forms; `args` with the object itself."""
+    invoked = ", ".join(map(repr, args))
+    if kwargs:
+        invoked += f"{'; ' * bool(args)}kwargs: " + ", ".join(f"{key}={value!r}" for key, value in kwargs.items())
+    forms = "\n".join(f"    {number}. {form}" for number, form in enumerate(forms, 1))
+    return TypeError(f"{name}(): incompatible {kind} arguments. The following argument types are supported:\n{forms}\n\n"
+                     f"Invoked with: {invoked}")
+
+
 def real_only(function):
     """PyTorch's exception for a function whose gradient it has for real results alone, where a complex one would need a gradient."""
     return RuntimeError(f"{function} does not support automatic differentiation for outputs with complex dtype.")

@@ -256,7 +256,7 @@ def _by_name(trace, func, args, kwargs):
         func = getattr(func, func.overloads()[0])
     if isinstance(func, Overload):
         return operator(trace, func, func.__name__, args, kwargs)
-    schema = func._schema
+    schema = func._definition.schema
     given, named = schema.bound(args, kwargs)
     positional = iter(given)
     values = [(one.type, named[one.name] if one.kwarg_only else next(positional)) for one in schema.arguments]

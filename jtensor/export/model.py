@@ -158,7 +158,7 @@ def schema_of(target):
     if not isinstance(target, OpOverload):
         raise unknown(f"calls of {target}")
     if target.namespace != "aten":
-        return target._schema
+        return target._definition.schema
     name = target.overloadpacket.__name__
     found = [one for one in schemas.forms(name) if (one.overload_name or "default") == target._overloadname]
     if not found:

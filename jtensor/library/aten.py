@@ -62,10 +62,6 @@ class Overload(OpOverload):
         return Layer.again(self, args, kwargs) if STATE.below else super().__call__(*args, **kwargs)
 
     @property
-    def _schema(self):
-        raise missing(f"the schema of {self._definition.name}", "torch.ops.aten's operators themselves; inspect.signature of the function")
-
-    @property
     def tags(self):
         raise missing(f"the tags of {self._definition.name}", "the tags of operators of one's own")
 

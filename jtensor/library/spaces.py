@@ -2,6 +2,8 @@
 
 Owns: what ``torch.ops.mylib.name`` and its overloads answer, the table of all of them. May not know: how a call is made.
 """
+import functools
+
 from .. import ops
 from ..base.errors import missing
 from ..tensor.calling import overriding
@@ -35,7 +37,17 @@ class OpOverload:
     def __deepcopy__(self, memo):
         return self                             # an operator is one, whoever holds it: graphs are copied with those that they call
 
-    _schema = property(lambda self: self._definition.schema)
+    @functools.cached_property
+    def _schema(self):
+        """What it takes and answers, as PyTorch's object."""
+        from ..jit.schema_text import of_operator
+        return of_operator(self)
+
+    @property
+    def is_view(self):
+        """Whether its result shares memory with an argument that it does not write to."""
+        return self._schema._is_view_op()
+
     tags = property(lambda self: self._definition.tags)
     overloadpacket = property(lambda self: self._packet)
     namespace = property(lambda self: self._definition.name.partition("::")[0])
@@ -85,7 +97,7 @@ class OpOverloadPacket:
             return forms[0](*args, **kwargs)
         for form in forms:
             try:
-                form._schema.bound(args, kwargs)
+                form._definition.schema.bound(args, kwargs)
             except RuntimeError as error:
                 reasons.append(str(error))
             else:

@@ -60,6 +60,9 @@ class Quirks:
     out_grows         ``out=`` is asked about its operands before it is resized
     out_apart         ``out=`` may share no memory with an operand
     out_whole         ``out=`` may be an operand, but not share a part of one
+    out_fold          ``out=`` is written even where its elements share a place, and what stays there: the "last" of them, or one result of
+                      all, by this method of tensors ("sum"), since PyTorch's kernel takes a dimension that the memory does not have for one
+                      more to reduce
 
     The signature (`tensor.install`):
 
@@ -81,6 +84,7 @@ class Quirks:
     overlap_allowed = apart = anyhow = asked_before = False
     overlap_warns = ()
     out_asked_first = out_grows = out_apart = out_whole = False
+    out_fold = None
     first = ""
 
     def __init__(self, **given):

@@ -6,11 +6,13 @@ Owns PyTorch's manners around the engine: seeds and their limits, states as tens
 
 import operator
 import os
+from typing import Any
 
 import numpy as np
 
 from ..base import devices
 from ..base.devices import cpu
+from ..base.naming import type_name
 from .counter import Counter
 from .mt19937 import MT19937
 
@@ -29,9 +31,9 @@ class Generator:
     __slots__ = ("engine", "device", "__weakref__")
     __module__ = "torch._C"
 
-    def __new__(cls, device="cpu"):
+    def __new__(cls, *args: Any, **kwargs: Any):
         self = object.__new__(cls)
-        self.device = _checked_device(device)
+        self.device = _checked_device(_device_of(args, kwargs))
         self.engine = (MT19937 if self.device is cpu else Counter)(_FIRST_SEED)
         return self
 
@@ -129,6 +131,21 @@ def checked_seed(seed):
     if not -(1 << 63) <= seed < 1 << 64:
         raise ValueError("Overflow when unpacking long long")
     return seed % (1 << 64)
+
+
+def _device_of(args, kwargs):
+    """The argument of a call; TypeError where it is another."""
+    if len(args) > 1:
+        raise TypeError(f"Generator() takes from 0 to 1 positional arguments but {len(args)} were given")
+    other = next((name for name in kwargs if name != "device"), None)
+    if other is not None:
+        raise TypeError(f"Generator() got an unexpected keyword argument '{other}'")
+    if args and kwargs:
+        raise TypeError("Generator() got multiple values for argument 'device'")
+    given = args[0] if args else kwargs.get("device", "cpu")
+    if isinstance(given, bool) or not (given is None or isinstance(given, str | int | np.integer | devices.device)):
+        raise TypeError(f"Generator(): argument 'device'{' (position 1)' * len(args)} must be torch.device, not {type_name(type(given))}")
+    return given
 
 
 def _checked_device(given):

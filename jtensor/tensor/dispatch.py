@@ -214,15 +214,18 @@ def call_out(operator, args, out):
         checks.out_memory(operator, result, target, tensors)
         checks.out_fits(operator, result, target, tensors)
     for result, target in zip(results, outs, strict=True):
-        write_out(result, target)
+        write_out(result, target, fold=operator.quirks.out_fold)
     if not isinstance(made, tuple):
         return outs[0]
     return written_type(type(made))(outs)
 
 
-def write_out(result, target, resizes=checks.warn_resize, recorded=False):
-    """``result`` in the memory of ``target``; ``resizes(target, result)`` is asked, or warns, where that has to get another size. The
-    write may be ``recorded``."""
+def write_out(result, target, resizes=checks.warn_resize, recorded=False, fold=None):
+    """``result`` in the memory of ``target``; ``resizes(target, result)`` is asked, or warns, where that has to get another size.
+
+    The write may be ``recorded``. ``fold``: what stays where elements of the target share a place (`Quirks.out_fold`); None: that
+    is refused.
+    """
     if tuple(target._spec.size) != tuple(result._spec.size):
         resizes(target, result)
         from .memory.storages import resize
@@ -230,9 +233,21 @@ def write_out(result, target, resizes=checks.warn_resize, recorded=False):
         if result._spec.stride != target._spec.stride and result._spec.dense:
             target._spec = specs.spec(result._spec.size, result._spec.stride, target._spec.dtype, target._spec.device)
         target._counter.version -= 1                         # resizing and writing count as one
-    checks.no_internal_overlap(target)
+    if fold is None:
+        checks.no_internal_overlap(target)
     previous, LOCAL.grad_enabled = LOCAL.grad_enabled, recorded and LOCAL.grad_enabled
     try:
+        if fold is not None and not target._spec.dense:
+            result, target = _folded(result, target, fold)
         target.copy_(result)
     finally:
         LOCAL.grad_enabled = previous
+
+
+def _folded(result, target, fold):
+    """The two without the dimensions in which the target's elements share a place."""
+    for dim, (size, stride) in enumerate(zip(target._spec.size, target._spec.stride, strict=True)):
+        if size > 1 and not stride:
+            result = result.narrow(dim, size - 1, 1) if fold == "last" else getattr(result, fold)(dim, keepdim=True).to(result._spec.dtype)
+            target = target.narrow(dim, 0, 1)
+    return result, target

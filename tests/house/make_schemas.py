@@ -1,7 +1,8 @@
 """Writes `jtensor/jit/schemas.txt`: what PyTorch's operators take and answer, as TorchScript names their arguments; and
 `jtensor/dispatching/schemas.txt`: the same of those that PyTorch has below autograd, where it is made of no others, with ``out``; and
 `jtensor/jit/scripting/schemas.txt`: all forms of the operators that have one of numbers, texts, lists or dictionaries, as far as
-`jtensor/jit/calls.py` runs them, in the order in which PyTorch tries them.
+`jtensor/jit/calls.py` runs them, in the order in which PyTorch tries them; and `jtensor/jit/other_schemas.txt`: forms that
+`library/overloads.txt` names and none of these files has, of which programs ask what they take.
 
     python tests/house/make_schemas.py
 
@@ -16,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PATH = ROOT / "jtensor" / "jit" / "schemas.txt"
 BELOW = ROOT / "jtensor" / "dispatching" / "schemas.txt"
 SCRIPTED = ROOT / "jtensor" / "jit" / "scripting" / "schemas.txt"
+OTHERS = ROOT / "jtensor" / "jit" / "other_schemas.txt"
 OPERATORS = ROOT / "jtensor" / "library" / "overloads.txt"
 
 
@@ -67,7 +69,17 @@ def scripted():
     return found
 
 
+def others(known):
+    """The schemas of the forms that `library/overloads.txt` names, but for those that are known."""
+    import torch
+    forms = {(name, form) for name, *found in map(str.split, OPERATORS.read_text().splitlines()) for form in found}
+    texts = [str(schema).removeprefix("aten::") for schema in torch._C._jit_get_all_schemas()
+             if schema.name.startswith("aten::") and (schema.name[6:], schema.overload_name or "default") in forms]
+    return sorted(dict.fromkeys(text for text in texts if text not in known))
+
+
 if __name__ == "__main__":
     PATH.write_text("".join([line + "\n" for line in lines()]))
     BELOW.write_text("".join([line + "\n" for line in lines(below=True)]))
     SCRIPTED.write_text("".join([line + "\n" for line in scripted()]))
+    OTHERS.write_text("".join([line + "\n" for line in others({*lines(), *lines(below=True)})]))

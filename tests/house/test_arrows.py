@@ -89,6 +89,7 @@ LAZY = {
     ("tensor.viewing.views", "tensor"): "adds up into memory in the backward of as_strided, which is seldom, and tensors of batches there",
     ("tensor.creating.create", "sparse"): "zeros in a sparse layout",
     ("tensor.custom_levels", "utils"): "the `vmap` of a custom function takes and answers nests, whose room is loaded by those who use it",
+    ("library.spaces", "jit"): "the schema of an operator as an object is made of that room's types, for those who ask",
     ("ops.families.composing", "autograd"): "checks `out=` of a composite as the dispatcher checks an operator's",
 }
 

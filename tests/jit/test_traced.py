@@ -111,7 +111,10 @@ def test_the_schemas_are_pytorchs():
         import make_schemas
     finally:
         sys.path.pop(0)
-    assert make_schemas.PATH.read_text() == "".join([line + "\n" for line in make_schemas.lines()]), "run tests/house/make_schemas.py"
+    lines = make_schemas.lines()
+    assert make_schemas.PATH.read_text() == "".join([line + "\n" for line in lines]), "run tests/house/make_schemas.py"
+    others = make_schemas.others({*lines, *make_schemas.lines(below=True)})
+    assert make_schemas.OTHERS.read_text() == "".join([line + "\n" for line in others]), "run tests/house/make_schemas.py"
 
 
 # -- without PyTorch ----------------------------------------------------------------------------------------------------

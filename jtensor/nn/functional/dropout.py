@@ -4,7 +4,9 @@ import warnings
 
 import jtensor
 
+from ...base.errors import real_only
 from ...base.naming import type_name
+from ...tensor import raw
 from ._given import Tensor, refuse, refuse_number
 
 __all__ = ["dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
@@ -138,10 +140,14 @@ def feature_dropout(input, p, train, inplace=False):
 
 
 def native_dropout(input, p, train):
-    """(``dropout``, the mask of what was kept). ``train`` None counts as true."""
+    """(``dropout``, the mask of what was kept). ``train`` None counts as true, though not for the gradient, as in PyTorch."""
     if input.numel() == 0:
-        return input, jtensor.empty_like(input, dtype=jtensor.bool)
-    if train is not None and not train:
-        return input.clone(), jtensor.ones_like(input, dtype=jtensor.bool)
-    kept = jtensor.empty_like(input).bernoulli_(1 - p)
-    return input * kept * (0.0 if p == 1 else 1.0 / (1 - p)), kept.to(jtensor.bool)
+        return input, jtensor.empty_like(input)
+    drawn = train is None or bool(train)
+    mask = jtensor.empty_like(input, dtype=jtensor.bool).bernoulli_(1 - p) if drawn else jtensor.ones_like(input, dtype=jtensor.bool)
+    scale = 1.0 if not drawn else 0.0 if p == 1 else 1.0 / (1 - p)
+    if input.is_complex() and input.requires_grad and jtensor.is_grad_enabled():             # after it has drawn, as in PyTorch
+        raise real_only("native_dropout")
+    if drawn and not input.is_floating_point() and not input.is_complex():
+        return (input * mask).mul_(scale), mask
+    return raw.native_dropout(input, mask, scale, scale if train else 1.0), mask

@@ -108,9 +108,10 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     """
     if not isinstance(input, Tensor):
         refuse("max_pool1d", input=input)
+    derivable = input.requires_grad and jtensor.is_grad_enabled()                  # then PyTorch needs the indices itself
     if not return_indices:
         _check_max_pool1d(input, ceil_mode, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
-        if not input.is_floating_point():
+        if not derivable and not input.is_floating_point():
             raise not_implemented("max_pool1d_impl", input.dtype)
     pooled = max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     if return_indices:

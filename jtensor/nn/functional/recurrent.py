@@ -31,8 +31,8 @@ def _step_relu(from_input, h, w_hh, b_hh, w_hr):
 
 
 def _step_gru(from_input, h, w_hh, b_hh, w_hr):
-    reset_x, update_x, new_x = from_input.chunk(3, 1)
-    reset_h, update_h, new_h = linear(h, w_hh, b_hh).chunk(3, 1)
+    reset_x, update_x, new_x = from_input.unsafe_chunk(3, 1)
+    reset_h, update_h, new_h = linear(h, w_hh, b_hh).unsafe_chunk(3, 1)
     reset = (reset_h + reset_x).sigmoid()
     update = (update_h + update_x).sigmoid()
     new = (new_x + new_h * reset).tanh()
@@ -41,7 +41,7 @@ def _step_gru(from_input, h, w_hh, b_hh, w_hr):
 
 def _step_lstm(from_input, state, w_hh, b_hh, w_hr):
     h, c = state
-    entered, kept, new, shown = (linear(h, w_hh, b_hh) + from_input).chunk(4, 1)
+    entered, kept, new, shown = (linear(h, w_hh, b_hh) + from_input).unsafe_chunk(4, 1)
     c = kept.sigmoid() * c + entered.sigmoid() * new.tanh()
     h = shown.sigmoid() * c.tanh()
     return (h if w_hr is None else linear(h, w_hr)), c

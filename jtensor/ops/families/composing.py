@@ -163,12 +163,13 @@ def no_history(name, *tensors):
         no_out_history(name, *tensors)
 
 
-def put_out(name, result, out, apart=(), kernel=None, copied=False, asked_first=False, recorded=False):
+def put_out(name, result, out, apart=(), kernel=None, copied=False, asked_first=False, recorded=False, fold=None):
     """A composite's result written to ``out`` (a tensor, or a tuple of them), which is answered; it may not share memory with ``apart``.
 
     ``kernel``: who complains of a type to write to, where that is not the composite. ``copied``: PyTorch computes elsewhere and
     copies, so that memory which has to grow lies row by row, however the result does. ``asked_first``: it asks about elements in one place
     before it resizes, as operators that go element by element do. ``recorded``: PyTorch copies to ``out`` as users would, with a history.
+    ``fold``: what stays in places that elements of ``out`` share (`Quirks.out_fold`).
     """
     if out is None:
         return result
@@ -179,11 +180,11 @@ def put_out(name, result, out, apart=(), kernel=None, copied=False, asked_first=
     if not recorded:
         no_history(name, *results, *outs)
     for place, (made, target) in enumerate(zip(results, outs, strict=True)):
-        if target._spec.size == made._spec.size or asked_first:         # else it is given other memory first
+        if fold is None and (target._spec.size == made._spec.size or asked_first):         # else it is given other memory first
             checks.no_internal_overlap(target)
         if any(share_memory(target, t) for t in apart):
             raise RuntimeError(checks.PARTIAL)
         checks.out_fits(_Named(kernel or name), made, target, place=place)
     for made, target in zip(results, outs, strict=True):
-        write_out(made.contiguous() if copied else made, target, recorded=recorded)
+        write_out(made.contiguous() if copied else made, target, recorded=recorded, fold=fold)
     return written_type(type(result))(outs) if isinstance(result, tuple) else out

@@ -59,7 +59,7 @@ def linalg_vecdot(x, y, *, dim=-1, out=None):
     if x._spec.dtype is not y._spec.dtype:
         raise RuntimeError("linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
                            f"{dtypes.scalar_name(x._spec.dtype)} and y of type {dtypes.scalar_name(y._spec.dtype)} instead")
-    return put_out("linalg_vecdot", (x.conj() * y).sum(dim), out)
+    return put_out("linalg_vecdot", (x.conj() * y).sum(dim), out, fold="sum")
 
 
 def _check_cross(self, other, dim):

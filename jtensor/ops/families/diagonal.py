@@ -45,7 +45,7 @@ def tril(input: Tensor, diagonal=0):
 
 
 @op(inplace=True, out=True, check=_check_triangle("triu"), grad={"input": lambda grad, diagonal: _triangle(grad, diagonal, False)},
-    double="TriuBackward0", quirks=Quirks(overlap_allowed=True))
+    double="TriuBackward0", quirks=Quirks(overlap_allowed=True, out_fold="last"))
 def triu(input: Tensor, diagonal=0):
     """The upper triangle of matrices, from ``diagonal``; zero below.
 

@@ -244,7 +244,7 @@ def by_count(grad, self, result, dim, keepdim):
     return chosen.astype(grad.dtype) * grad / chosen.sum(axes, keepdims=True).astype(grad.dtype)
 
 
-@op(None, out=True, check=_check_over("amax"), grad=by_count, double="MulBackward0!", quirks=Quirks(by_elements=True))
+@op(None, out=True, check=_check_over("amax"), grad=by_count, double="MulBackward0!", quirks=Quirks(by_elements=True, out_fold="amax"))
 def amax(self: Tensor, dim=(), keepdim=False):
     """The largest over the dimensions ``dim``; equal largest elements share the gradient.
 
@@ -254,7 +254,7 @@ def amax(self: Tensor, dim=(), keepdim=False):
     return highest(self, axes_of(dim, self.ndim), keepdim)
 
 
-@op(None, out=True, check=_check_over("amin"), grad=by_count, double="MulBackward0!", quirks=Quirks(by_elements=True))
+@op(None, out=True, check=_check_over("amin"), grad=by_count, double="MulBackward0!", quirks=Quirks(by_elements=True, out_fold="amin"))
 def amin(self: Tensor, dim=(), keepdim=False):
     """The smallest over the dimensions ``dim``; equal smallest elements share the gradient.
 

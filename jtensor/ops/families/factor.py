@@ -177,6 +177,19 @@ def lu_unpack_raw(LU: Tensor, pivots: Tensor):
     return _unpacked(LU, pivots)
 
 
+def _nothing_to_give(grad, LU):
+    """There is none: PyTorch's formula makes an error of the gradient of what has no elements."""
+
+
+_nothing_to_give.never = lambda suffix: RuntimeError("tril: input tensor must have at least 2 dimensions")
+
+
+@op(name="lu_unpack_dim.none", backward="LuUnpackBackward0", grad={"LU": _nothing_to_give}, **RAW)
+def lu_unpack_none(LU: Tensor):
+    """What stands for the triangles where they are not asked for: two tensors of no elements, with PyTorch's node."""
+    return jnp.zeros((0,), LU.dtype), jnp.zeros((0,), LU.dtype)
+
+
 @op(name="linalg_lu_dim.raw", backward="LinalgLuBackward0", nondiff=(2,), **RAW)
 def lu_raw(A: Tensor):
     """(lower triangle, upper triangle, permutation matrix)."""

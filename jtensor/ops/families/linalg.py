@@ -258,9 +258,9 @@ def lu(input, pivot=True, get_infos=False, *, out=None):
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
     """(permutation matrix, lower triangle, upper triangle) of what ``linalg.lu_factor`` answers."""
     unpackable(LU_data, LU_pivots if unpack_pivots else None)
-    low, up, p = factor.lu_unpack_raw(LU_data, LU_pivots)
-    empty = LU_data.new_empty((0,))
-    made = (p if unpack_pivots else empty, low if unpack_data else empty, up if unpack_data else empty)
+    low, up, p = factor.lu_unpack_raw(LU_data, LU_pivots) if unpack_data or unpack_pivots else (None,) * 3
+    low, up = (low, up) if unpack_data else factor.lu_unpack_none(LU_data)
+    made = (p if unpack_pivots else LU_data.new_empty((0,)), low, up)
     return put_out("lu_unpack", named("lu_unpack", ("P", "L", "U"), made), out)
 
 

@@ -240,7 +240,8 @@ def _quantile(ignore, input, q, dim, keepdim, interpolation, out):
         wrap_dim(dim, input.ndim)
     if out is not None and out.dtype is not input.dtype:
         raise RuntimeError("quantile() out tensor must be same dtype as the input tensor")
-    return put_out("quantile", quantile_of(input, q, dim, keepdim, interpolation=interpolation, ignore=ignore), out, copied=True, recorded=True)
+    return put_out("quantile", quantile_of(input, q, dim, keepdim, interpolation=interpolation, ignore=ignore), out,
+                   copied=True, recorded=True)
 
 
 @composite(asked=True)

@@ -186,7 +186,7 @@ def _angle_layout(specs, outputs, statics):
 
 
 @op("float", layout=_angle_layout, out=True, result_dtype=_real_result, grad=_angle_gradient,
-    quirks=Quirks(constant_if=_is_real, saved_first=True))
+    quirks=Quirks(constant_if=_is_real, saved_first=True, out_asked_first=True))
 def angle(self: Tensor):
     """The angle of complex numbers in radians; of real ones 0 or π.
 

@@ -9,7 +9,7 @@ from jax import lax
 
 from ...base import dtypes
 from ..operator import Tensor, TensorOrNumber, op
-from ..quirks import NONE, Quirks
+from ..quirks import Quirks
 from .numeric import not_implemented, refuses
 
 _HIDDEN = {"out": True, "function": False, "method": False}
@@ -126,7 +126,7 @@ def _on_host(name, function):
         with np.errstate(over="ignore"):
             return np.asarray(function(special, np.asarray(self, np.float64))).astype(wanted)
     body.__doc__ = f"The function {name.replace('_', ' ')} of each element, computed on the host."
-    quirks = Quirks(first="x") if name in _OF_X else NONE
+    quirks = Quirks(first="x" if name in _OF_X else "", out_asked_first=True)
     made = op(None, name=f"special_{name}", sync="slices", nondiff=("self", 0), quirks=quirks, **_HIDDEN)(body)
     made.on_meta = _without_data
 

@@ -118,7 +118,8 @@ def mm(self: Tensor, mat2: Tensor):
 
 
 @op(out=True, check=_check_bmm, double="BmmBackward0",
-    grad={"self": lambda grad, mat2: bmm_left(grad, mat2), "mat2": lambda grad, self: bmm_right(grad, self)})
+    grad={"self": lambda grad, mat2: bmm_left(grad, mat2), "mat2": lambda grad, self: bmm_right(grad, self)},
+    quirks=Quirks(out_fold="last"))
 def bmm(self: Tensor, mat2: Tensor):
     """The products of the matrices in two batches: ``(b, n, k)`` and ``(b, k, m)`` to ``(b, n, m)``.
 
@@ -130,7 +131,7 @@ def bmm(self: Tensor, mat2: Tensor):
 
 @op(out=True, check=_check_mv,
     grad={"self": lambda grad, vec: outer_of(grad, jnp.conj(vec)), "vec": lambda grad, self: contract(jnp.conj(self), grad, ((0,), (0,)))},
-    double={"self": "MulBackward0", "vec": "MvBackward0"})
+    double={"self": "MulBackward0", "vec": "MvBackward0"}, quirks=Quirks(out_fold="last"))
 def mv(self: Tensor, vec: Tensor):
     """The product of a matrix ``(n, k)`` and a vector ``(k,)``.
 

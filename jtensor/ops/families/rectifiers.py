@@ -217,6 +217,20 @@ def softshrink(self: Tensor, lambd=0.5):
     return drawn
 
 
+# -- what dropout keeps -----------------------------------------------------------------------------------------------
+
+
+def _kept_gradient(grad, mask, back):
+    return grad * mask.astype(grad.dtype) * cast_like(back, grad)
+
+
+@op("numeric", name="native_dropout", nondiff=("mask",), grad={"self": _kept_gradient}, promoted=("self",), double="MulBackward0",
+    **_INTERNAL)
+def native_dropout(self: Tensor, mask: Tensor, scale: Number = 1.0, back: Number = 1.0):
+    """The elements that a mask keeps, times ``scale``; ``back``: the factor of their gradient."""
+    return self * mask.astype(self.dtype) * cast_like(scale, self)
+
+
 # -- a slope drawn for each element -----------------------------------------------------------------------------------
 
 def _noise_gradient(grad, self, noise, lower, upper, training):
@@ -262,6 +276,8 @@ rrelu_with_noise.by_result = rrelu_with_noise_in_place
 
 def _slopes(input, lower, upper, training, generator):
     """The slopes of rrelu: drawn in turn for the elements that are not positive, 1 for the others; of a bfloat16 in float32."""
+    if type(generator).__name__ not in ("NoneType", "Generator"):
+        raise TypeError("rrelu(): argument 'generator' must be torch.Generator")         # PyTorch's words: `calling.refusals`
     if not input.is_floating_point() or training and input.dtype is dtypes.float16:         # refused before anything is drawn
         kernel = "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.scalar_name(input.dtype)}'")

@@ -90,7 +90,7 @@ def _expanded(grad, shape, dim, keepdim):
 
 @op(None, name="sum_dim", backward="SumBackward1", check=_check_dim, **_PRIVATE,
     grad={"self": lambda grad, shapes, dim, keepdim: spread(grad, shapes[0], dim, keepdim)},
-    inverse=lambda grad, node: (_expanded(grad, node.plan.inputs[0].shape, *node.plan.notes.template[1:3]),))
+    inverse=lambda grad, node: (_expanded(grad, node.plan.inputs[0].shape, *node.plan.notes.template[1:3]),), quirks=Quirks(out_fold="sum"))
 def sum_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
     """The sum over some dimensions."""
     if _is_counted(self, dtype):
@@ -134,7 +134,7 @@ def sum_to_size(self, *size):
 
 @op(None, name="nansum_dim", backward="NansumBackward0", check=_check_dim, **_PRIVATE, double="MulBackward0!", grad={
     "self": lambda grad, self, dim, keepdim: spread(grad, self.shape, dim, keepdim).astype(self.dtype) * (self == self).astype(self.dtype)},
-    quirks=Quirks(by_elements=True))
+    quirks=Quirks(by_elements=True, out_fold="sum"))
 def nansum_dim(self: Tensor, dim=None, keepdim=False, *, dtype=None):
     """The sum without NaNs."""
     x = _sum_type(self, dtype)
@@ -276,7 +276,7 @@ def prod_all(self: Tensor, *, dtype=None):
 
 
 @op(None, name="prod_dim", backward="ProdBackward1", check=_check_dim, grad={"self": _prod_gradient}, **_PRIVATE, double="MulBackward0",
-    quirks=Quirks(by_elements=True))
+    quirks=Quirks(by_elements=True, out_fold="prod"))
 def prod_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
     """The product over a dimension."""
     return _multiply(_sum_type(self, dtype), axes_of(dim, self.ndim), keepdim)
@@ -307,13 +307,13 @@ def _axes_or_none(dim, ndim):
     return () if dim == () else axes_of(dim, ndim)
 
 
-@op(None, name="all_dims", nondiff=("self", 0), check=_check_dim, **_PRIVATE)
+@op(None, name="all_dims", nondiff=("self", 0), check=_check_dim, **_PRIVATE, quirks=Quirks(out_fold="all"))
 def all_dims(self: Tensor, dim=None, keepdim=False):
     """Whether all elements are true."""
     return _truth(self, jnp.all(self != 0, axis=_axes_or_none(dim, self.ndim), keepdims=keepdim))
 
 
-@op(None, name="any_dims", nondiff=("self", 0), check=_check_dim, **_PRIVATE)
+@op(None, name="any_dims", nondiff=("self", 0), check=_check_dim, **_PRIVATE, quirks=Quirks(out_fold="any"))
 def any_dims(self: Tensor, dim=None, keepdim=False):
     """Whether any element is true."""
     return _truth(self, jnp.any(self != 0, axis=_axes_or_none(dim, self.ndim), keepdims=keepdim))

@@ -271,7 +271,8 @@ def linalg_tensorinv(A, ind=2, *, out=None):
     if rows != columns:
         raise RuntimeError(f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
                            f"{columns} != {rows}")
-    return put_out("linalg_tensorinv", linalg_inv(A.reshape(rows, columns)).reshape(*size[ind:], *size[:ind]), out, copied=True, recorded=True)
+    return put_out("linalg_tensorinv", linalg_inv(A.reshape(rows, columns)).reshape(*size[ind:], *size[:ind]),
+                   out, copied=True, recorded=True)
 
 
 @composite("linalg_tensorsolve", **RAW)

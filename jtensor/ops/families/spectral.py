@@ -180,9 +180,9 @@ def linalg_matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, ou
     _real_limits("matrix_rank", atol=atol, rtol=rtol)
     A = A.detach()
     if not A._spec.numel:
-        return put_out("linalg_matrix_rank", A.new_zeros(A._spec.size[:-2], dtype=dtypes.int64), out)
+        return put_out("linalg_matrix_rank", A.new_zeros(A._spec.size[:-2], dtype=dtypes.int64), out, fold="sum")
     values = factor.eigh_raw(A, "L")[0].abs() if hermitian else factor.svd_raw(A, False)[1]
-    return put_out("linalg_matrix_rank", (values > _cutoffs(values, A, atol, rtol)).sum(-1), out)
+    return put_out("linalg_matrix_rank", (values > _cutoffs(values, A, atol, rtol)).sum(-1), out, fold="sum")
 
 
 @op(name="linalg_pinv.raw", backward="LinalgPinvBackward0", nondiff=("limit",), grad={

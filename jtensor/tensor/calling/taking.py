@@ -169,6 +169,7 @@ TAKES = {
     "str": lambda given: isinstance(given, (str, bytes)),
     "torch.dtype": lambda given: isinstance(given, dtypes.dtype) or isinstance(given, type) and given in dtypes.OF_PYTHON,
     "torch.device": lambda given: isinstance(given, (devices.device, str, int)) and not isinstance(given, bool),
+    "torch.Generator": lambda given: (type(given).__module__, type(given).__name__) == ("torch._C", "Generator"),
     "torch.memory_format": lambda given: (type_name(type(given)) == "torch.memory_format"
                                           or isinstance(given, str) and given.endswith("_format")),
     "ints": _begins_with(is_index),

@@ -100,6 +100,7 @@ def _say_counted(out, made):
 
 
 _BY_COUNT = frozenset(("arange", "range", "linspace", "logspace"))
+_FOLDS = {"eye": "amax", **dict.fromkeys(("ones", "zeros", "full", "empty"), "last")}          # as `Quirks.out_fold`
 
 
 def _out(name, made, out, requires_grad, dtype=None):
@@ -117,7 +118,7 @@ def _out(name, made, out, requires_grad, dtype=None):
         edges = (edge_of(out),)
     if name in _BY_COUNT and made._spec.numel == out._spec.numel:
         made = made.reshape(out._spec.size)                              # any shape of so many elements will do
-    write_out(made, out, _say_counted if name == "arange" else _say_nothing)
+    write_out(made, out, _say_counted if name == "arange" else _say_nothing, fold=_FOLDS.get(name))
     if edges:
         from ..underivable import underivable
         rebase(out, underivable(edges, name))

@@ -64,7 +64,9 @@ def product_dunder(method):
 
 def _by_method(method, dunder):
     """That of an operator of other parameters: tensors and numbers go to the method."""
-    def dunder_method(self, other):
+    def dunder_method(self, other, *modulus):
+        if modulus:                                     # pow(x, y, z)
+            return NotImplemented
         if not isinstance(self, Tensor) and dunder != "__floordiv__":
             return _of_no_tensor(dunder, self)
         if isinstance(other, (Tensor, *_NUMBERS)):
@@ -201,7 +203,9 @@ _TURNED = {"__rpow__": "pow", "__rfloordiv__": "floor_divide", "__rmod__": "rema
 
 def _turned(function, name, dunder):
     """``number <op> tensor`` for an operator whose operands cannot be exchanged."""
-    def turned(self, other):
+    def turned(self, other, *modulus):
+        if modulus:
+            return NotImplemented
         if not isinstance(self, Tensor):
             try:
                 return function(other, self)

@@ -80,7 +80,7 @@ def imag(input):
     if not input._spec.dtype.is_complex:
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     if input._spec.conj:
-        return view_as_real(_neg_view(_conj_view(input))).select(-1, 1)
+        return _neg_view(view_as_real(_conj_view(input))).select(-1, 1)
     return view_as_real(input).select(-1, 1)
 
 
