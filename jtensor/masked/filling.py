@@ -2,6 +2,8 @@
 
 Owns: these, with PyTorch's errors. May not know: the functions.
 """
+import sys
+
 import jtensor
 
 
@@ -19,9 +21,48 @@ def mask_of(input, mask):
 
 
 def filled(input, mask, value):
-    """The input with ``value`` where the mask is False."""
+    """The input with ``value`` where the mask is False; of a masked tensor, which has its own mask, an ordinary tensor."""
+    if is_masked(input):
+        from .maskedtensor.combining import combined
+        return combined(input, value)
     mask = mask_of(input, mask)
-    return input if mask is None else jtensor.where(mask, input, jtensor.full((), value, dtype=input.dtype, device=input.device))
+    return input if mask is None else replaced(mask, input, value)
+
+
+def replaced(mask, input, value):
+    """The input with ``value`` where a mask of its shape and layout is False; of a sparse one, the elements that the mask lets through."""
+    if mask.layout is jtensor.sparse_coo:
+        return coo_where(mask, input, value)
+    if mask.layout is jtensor.sparse_csr:
+        return csr_where(mask, input, value)
+    return jtensor.where(mask, input, jtensor.full((), value, dtype=input.dtype, device=input.device))
+
+
+def is_masked(input):
+    """Whether this is a masked tensor; there is none before their room is named."""
+    room = sys.modules.get("jtensor.masked.maskedtensor.core")
+    return room is not None and room.is_masked_tensor(input)
+
+
+def coo_where(mask, input, value):
+    """The elements that a sparse mask lets through: the input's, 0 where it has none; ``value`` where the mask lets part of one through."""
+    there, inner = mask.values(), tuple(range(1, mask.values().ndim))
+    at = mask.indices()[:, there.any(inner) if inner else there]
+    found = input.coalesce().sparse_mask(pattern_of(at, input)).values()
+    if inner:
+        found = jtensor.where(there[there.any(inner)], found, value)
+    return jtensor.sparse_coo_tensor(at, found, input.shape, is_coalesced=True)
+
+
+def pattern_of(at, like):
+    """A sparse tensor with elements at these places, in order, and the shape of another."""
+    values = jtensor.ones((at.shape[1], *like.shape[at.shape[0]:]), dtype=like.dtype, device=like.device)
+    return jtensor.sparse_coo_tensor(at, values, like.shape, is_coalesced=True)
+
+
+def csr_where(mask, input, value):
+    """The same of tensors in the layout CSR."""
+    return coo_where(mask.to_sparse_coo(), input.to_sparse_coo(), value).to_sparse_csr()
 
 
 def dims_of(input, dim):
