@@ -15,11 +15,11 @@ from ..ops.families import index as indices
 from ..ops.registry import REGISTRY
 from ..random import draws, fills, per_element
 from ..signal import top_level
-from ..tensor import backward, convert, copying, dispatch, indexing, looking, picking, quick
+from ..tensor import backward, convert, copying, custom, dispatch, indexing, looking, picking, quick
 from ..tensor.core import Tensor
 from ..tensor.creating import create, from_data, likes, ranges
 from ..tensor.recording import dunders, inplace, overwriting, together
-from ..tensor.replaying import retrace, updates
+from ..tensor.replaying import replay, retrace, updates
 from ..tensor.viewing import pieces, views
 from . import entries, schemas, special
 from .exchange import ASKS, close_for, enter, innermost, open_for
@@ -83,8 +83,9 @@ RENAMED = {
     "gather.raw": ("gather", _but_last, None), "scatter_add.raw": ("scatter_add", _but_last, None),
     "sort_dim.stable": ("sort", lambda args, kwargs: ([args[0]], {"stable": True, "dim": args[1], "descending": args[2]}), None),
     "fill_tensor": ("fill", None, None),
+    "polygamma_of": ("polygamma", lambda args, kwargs: ([args[1], args[0]], kwargs), None),
 }
-WRITTEN = {"fill": "fill_", "fill_tensor": "fill_", "zero": "zero_", "copy": "copy_", "div_Tensor": "div_"}
+WRITTEN = {**dict.fromkeys(("pow_Tensor_Scalar", "pow_Tensor_Number", "pow_Tensor_Tensor"), "pow_"), "fill": "fill_", "fill_tensor": "fill_", "zero": "zero_", "copy": "copy_", "div_Tensor": "div_"}
 
 
 # -- all of them --------------------------------------------------------------------------------------------------------
@@ -141,7 +142,10 @@ def _by_hand():
         (REGISTRY.composites["batch_norm"].body, special.Normalised, "batch_norm"), (draws.dropout_noise, special.Noise, "dropout"),
         (dispatch.call, special.Called, ""), (inplace.call_inplace, special.Called, "in place"), (dispatch.call_out, entries.OutOf, "out"),
         (likes.make_subclass, special.Quiet, ""), (backward.backward, special.Backward, ""), (backward.grad, special.Backward, ""),
-        (backward.of_tensor, special.Backward, ""), (retrace.backward, special.Walked, "")]
+        (backward.of_tensor, special.Backward, "backward"), (retrace.backward, special.Walked, ""), (replay.apply, special.Replayed, ""),
+        (custom._same_view, special.Same, "view"), (custom._without_history, special.Same, "detach"),
+        (looking.tolist, special.Unseen, "tolist"), (convert.numpy, special.Unseen, "numpy"),
+        (REGISTRY.operators["isfinite"].record, special.Finite, "isfinite")]
 
 
 def _short_cuts():

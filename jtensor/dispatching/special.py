@@ -10,12 +10,12 @@ from ..autograd import engine
 from ..base.below import STATE
 from ..base.errors import missing
 from ..ops.registry import REGISTRY
-from ..tensor import dispatch
+from ..tensor import backward, dispatch
 from ..tensor.core import Tensor
 from ..tensor.creating import from_data
 from ..tensor.viewing import shapes
 from ..views import rules
-from . import entries, schemas
+from . import entries, formulas, schemas
 from .asking import CLASSES, ask, below, is_asked, kernel
 
 # -- views by their rules -----------------------------------------------------------------------------------------------
@@ -313,12 +313,51 @@ class Noise(entries.Entry):
 
 
 class Backward(entries.Entry):
-    """A backward pass, whose operators have no names as yet."""
+    """A backward pass, whose operators have no names as yet. The short way from a loss is none where its class is asked for ones."""
 
     def __call__(self, *args, **kwargs):
         if STATE.kernel or not STATE.modes:
-            return self.original(*args, **kwargs)
+            return self._long_way(*args, **kwargs) if self.name and type(args[0]) in CLASSES else self.original(*args, **kwargs)
         raise missing("a backward pass inside of a TorchDispatchMode", "the mode around what is computed forwards, backward() after it")
+
+    @staticmethod
+    def _long_way(tensor, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+        backward.backward(tensor, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+class Same(entries.Entry):
+    """``function(tensor)`` of the engine that answers the same again: a view or a copy without its history, by an operator of the class."""
+
+    def __call__(self, tensor):
+        if type(tensor) not in CLASSES:
+            return self.original(tensor)
+        return tensor.detach() if self.name == "detach" else tensor.view_as(tensor)
+
+
+class Unseen(entries.Entry):
+    """What reads numbers, which PyTorch refuses of such classes."""
+
+    def answer(self, args, kwargs):
+        kind = type(args[0])
+        if kind not in CLASSES:
+            return self.original(*args, **kwargs)
+        raise RuntimeError(f".{self.name}() is not supported for tensor subclasses{'.' if self.name == 'numpy' else f', got {kind.__name__}'}")
+
+
+class Finite(entries.Entry):
+    """`isfinite`, which PyTorch makes of other operators."""
+
+    def answer(self, args, kwargs):
+        return formulas.finite(args[0])
+
+
+class Replayed(entries.Entry):
+    """`replay.apply(node, grads)`: the gradient of a recorded operator, by operators where a class is asked."""
+
+    def __call__(self, node, grads):
+        if not CLASSES or not formulas.concerns(node, grads):
+            return self.original(node, grads)
+        return formulas.gradients(node, grads)
 
 
 class Walked(entries.Entry):

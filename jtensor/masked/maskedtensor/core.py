@@ -221,6 +221,12 @@ class MaskedTensor(jtensor.Tensor):
         """The layout of the data."""
         return self._masked_data.layout
 
+    def is_contiguous(self, *, memory_format=jtensor.contiguous_format):
+        """Whether the elements of the data lie in memory in their logical order; ``ValueError`` of a sparse one."""
+        if self.is_sparse:
+            raise ValueError("MaskedTensors with sparse data do not have is_contiguous")
+        return self._masked_data.is_contiguous(memory_format=memory_format)
+
     def is_sparse_coo(self):
         """Whether the data is in the layout COO."""
         return self.layout == jtensor.sparse_coo

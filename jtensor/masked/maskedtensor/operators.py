@@ -71,8 +71,9 @@ def _softmax_backward_data(func, *args, **kwargs):
     if not masks_match(grad, output):
         raise ValueError(f"{_prefix(func)}: expected the masks of grad and output to match")
     mask, result = mask_of(grad), data_of(output)
-    product = (data_of(grad) * result).masked_fill(~mask, 0)
-    return MaskedTensor((product - result * product.sum(dim, keepdim=True)).masked_fill(~mask, 0), mask)
+    given = data_of(grad)
+    total = (given * result).masked_fill(~mask, 0).sum(dim, keepdim=True)
+    return MaskedTensor(((given - total) * result).masked_fill(~mask, 0), mask)
 
 
 def _ones_like(func, *args, **kwargs):
