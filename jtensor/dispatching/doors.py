@@ -145,7 +145,8 @@ def _by_hand():
         (backward.of_tensor, special.Backward, "backward"), (retrace.backward, special.Walked, ""), (replay.apply, special.Replayed, ""),
         (custom._same_view, special.Same, "view"), (custom._without_history, special.Same, "detach"),
         (looking.tolist, special.Unseen, "tolist"), (convert.numpy, special.Unseen, "numpy"),
-        (REGISTRY.operators["isfinite"].record, special.Finite, "isfinite")]
+        *[(vars(Tensor)[name], special.OfLayout, f"_{name}") for name in _LAYOUTS],
+        *[(vars(Tensor)[name], special.OfLayout, name) for name in _OF_SPARSE]]
 
 
 def _short_cuts():
@@ -155,6 +156,9 @@ def _short_cuts():
             (together.put_together, _nothing), (updates.update, special.step)]
 
 
+_LAYOUTS = "to_sparse", "to_dense", "to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc"
+_OF_SPARSE = ("indices", "values", "crow_indices", "col_indices", "ccol_indices", "row_indices", "is_coalesced", "sparse_dim",
+              "dense_dim")
 _OTHERWISE = frozenset(("norm", "frobenius_norm", "nuclear_norm"))           # whose functions in Python are made of others
 _SPREAD = frozenset(("std", "var", "std_mean", "var_mean"))
 _FACTORIES = frozenset("""zeros ones empty full rand randn randint randperm arange linspace logspace eye empty_strided empty_permuted
@@ -179,7 +183,7 @@ def _of_operator(operator):
     known = bool(schemas.forms(name))
     record = operator.record
     entry = partial(entries.Operation, operator, name, given=given, taken=taken) if known else partial(
-        entries.Unknown, operator.name)
+        special.Finite if name == "isfinite" else entries.Unknown, operator.name)
     found = [(record, entry)] if not isinstance(record, partial) else []
     if operator.inplace:
         written = WRITTEN.get(operator.name, operator.name + "_")

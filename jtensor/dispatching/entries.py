@@ -33,6 +33,8 @@ def kept(node, code, tensor, name="detach"):
     """What a node keeps of a result, or of what is written over, is a tensor of its own, which PyTorch makes by an operator."""
     made = ask(_overload(name), (tensor,), {})
     if type(made) in CLASSES and isinstance(node, OperatorNode):
+        if code < 0:
+            made._counter = tensor._counter
         formulas.keep(node, code, made)
 
 

@@ -88,6 +88,20 @@ def _extreme(grad, self, result, dim, keepdim):
     return grad * there / there.sum(_dims(dim, self.ndim), keepdim=True)
 
 
+def _norm(grad, self, result, ord, dim, keepdim):
+    result, grad = _restored(result, dim, keepdim, self.ndim), _restored(grad, dim, keepdim, self.ndim)
+    if ord == 0:
+        return _zeros(grad, self.shape)
+    if ord == 1:
+        return self.sgn() * grad
+    if ord == 2:
+        return grad * (self / result).masked_fill_(result == 0, 0)
+    if abs(ord) == math.inf:
+        at = self.abs() == result
+        return self.sgn() * (at / at.sum(_dims(dim, self.ndim), keepdim=True)) * grad
+    return self * self.abs().pow(ord - 2).masked_fill_(self == 0, 0) * (grad / result.pow(ord - 1)).masked_fill_(result == 0, 0)
+
+
 def finite(x):
     """`isfinite`, which PyTorch makes of other operators."""
     return (x == x) * (x.abs() != math.inf)
@@ -167,6 +181,7 @@ FORMULAS = {
                    "other": lambda grad, condition: jtensor.where(condition, _number(0.0, grad), grad)},
     "masked_fill.Scalar": {"self": lambda grad, mask: grad.masked_fill(mask, 0)},
     **dict.fromkeys(("amax", "amin"), {"self": _extreme}),
+    "linalg_vector_norm": {"self": _norm},
     "_softmax": {"self": lambda grad, result, dim: _operator("_softmax_backward_data", grad, result, dim, result.dtype)},
     "_log_softmax": {"self": lambda grad, result, dim: _operator("_log_softmax_backward_data", grad, result, dim, result.dtype)},
 }
@@ -254,7 +269,8 @@ def _asked_for(node, name):
         return replay.saved_tensor(node, code)
     tensor, version = entry
     if tensor._counter.version != version:
-        raise saving.modified(tensor._counter, version, tensor._spec, saving.edge_now(tensor), node.site)
+        raise saving.modified(tensor._counter, version, tensor._spec, saving.edge_now(tensor) if code >= 0 else saving.of_result(
+            node, ~code), node.site)
     if code < 0 and LOCAL.grad_enabled:
         tensor._edge, tensor._requires_grad = (node, ~code), True
     return tensor

@@ -14,6 +14,7 @@ from ..tensor import backward, dispatch
 from ..tensor.core import Tensor
 from ..tensor.creating import from_data
 from ..tensor.viewing import shapes
+from ..trace.tape import LOCAL
 from ..views import rules
 from . import entries, formulas, schemas
 from .asking import CLASSES, ask, below, is_asked, kernel
@@ -148,12 +149,20 @@ class Lifted(entries.Entry):
     """A tensor of what is written in the program."""
 
     def __call__(self, *args, **kwargs):
+        if args and type(args[0]) in CLASSES and not STATE.kernel:
+            return self._copied(args[0], **kwargs)
         if STATE.kernel or not STATE.modes:
             return self.original(*args, **kwargs)
         with kernel():
             made = self.original(*args, **{**kwargs, "requires_grad": False} if "requires_grad" in kwargs else kwargs)
         made = ask(jtensor.ops.aten.lift_fresh.default, (made,), {})
         return made.requires_grad_() if kwargs.get("requires_grad") else made
+
+
+    @staticmethod
+    def _copied(tensor, dtype=None, device=None, requires_grad=False, pin_memory=False):
+        copied = tensor.detach().to(dtype=dtype or tensor.dtype, device=device or tensor.device, copy=True)
+        return copied.requires_grad_() if requires_grad else copied
 
 
 class Number(entries.Entry):
@@ -342,6 +351,20 @@ class Unseen(entries.Entry):
         if kind not in CLASSES:
             return self.original(*args, **kwargs)
         raise RuntimeError(f".{self.name}() is not supported for tensor subclasses{'.' if self.name == 'numpy' else f', got {kind.__name__}'}")
+
+
+class OfLayout(entries.Entry):
+    """Other layouts of a tensor, and what only sparse ones have: of a class whose tensors may be sparse inside, below autograd."""
+
+    def __call__(self, *args, **kwargs):
+        if STATE.kernel or not args or type(args[0]) not in CLASSES:
+            return self.original(*args, **kwargs)
+        return self.answer(args, kwargs)
+
+    def finish(self, made, args, kwargs):
+        if LOCAL.grad_enabled and args[0].requires_grad:
+            raise missing(f"the gradient of {self.name} for __torch_dispatch__", "__torch_function__, which is asked above autograd")
+        return made
 
 
 class Finite(entries.Entry):

@@ -43,6 +43,8 @@ def admit(cls):
 class _Nothing:
     """In the place of a wrapper's memory: only autograd looks there, for what a node is made of."""
 
+    wraps = True
+
     def __init__(self, layout):
         self.layout = layout
 

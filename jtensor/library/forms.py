@@ -216,6 +216,9 @@ def _logit_backward(grad_output, self, eps=None):
 WRITTEN_OUT = {
     "select_backward": _piece_backward(jtensor.Tensor.select), "diagonal_backward": _piece_backward(jtensor.Tensor.diagonal),
     "slice_backward": _piece_backward(_slice), "unfold_backward": _unfold_backward, "logit_backward": _logit_backward,
+    **{f"_{name}": functools.partial(lambda name, self, *args, **kwargs: getattr(self, name)(*args, **kwargs), name)
+       for name in ("to_sparse", "to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc")},
+    "_to_dense": lambda self, dtype=None, masked_grad=None: self.to_dense(dtype),
     "sigmoid_backward": lambda grad_output, output: grad_output * (1 - output).conj() * output.conj(),
     "tanh_backward": lambda grad_output, output: grad_output * (1 - output * output).conj(),
     "slice": _slice, "index": _index, "_to_copy": _to_copy, "_assert_tensor_metadata": _assert_tensor_metadata,

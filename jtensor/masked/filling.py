@@ -8,16 +8,34 @@ import jtensor
 
 
 def mask_of(input, mask):
-    """The mask as truth values in the input's shape; None for none. One that is sparse lets nothing through where it has no element."""
+    """The mask as truth values in the input's shape and layout; None for none. A sparse one lets nothing through where it has no element."""
     if mask is None:
         return None
-    if mask.layout is not input.layout and input.layout is jtensor.strided:
-        mask = mask.to_dense()
+    if input.layout not in (jtensor.strided, jtensor.sparse_coo, jtensor.sparse_csr):
+        raise ValueError(f"_input_mask expects strided or sparse COO or sparse CSR tensor but got {input.layout}")
     if mask.ndim > input.ndim:
         raise IndexError("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
-    if mask.shape != input.shape:
-        mask = mask.broadcast_to(input.shape)
-    return mask if mask.dtype is jtensor.bool else mask.ne(0)
+    if mask.layout is not input.layout or mask.shape != input.shape:
+        mask = in_layout(_dense(mask).broadcast_to(input.shape), input) if mask.shape != input.shape else in_layout(mask, input)
+    mask = mask.coalesce() if mask.layout is jtensor.sparse_coo else mask
+    if mask.dtype is not jtensor.bool:
+        mask = mask.ne(0) if mask.layout is jtensor.strided else mask.to(dtype=jtensor.bool)
+    return mask
+
+
+def _dense(mask):
+    return mask if mask.layout is jtensor.strided else mask.to_dense()
+
+
+def in_layout(mask, input):
+    """A mask in the layout of the input."""
+    if mask.layout is input.layout:
+        return mask
+    if input.layout is jtensor.strided:
+        return mask.to_dense()
+    if input.layout is jtensor.sparse_csr:
+        return mask.to_sparse_csr()
+    return mask.to_sparse(input.sparse_dim()) if mask.layout is jtensor.strided else mask.to_sparse()
 
 
 def filled(input, mask, value):
@@ -46,11 +64,13 @@ def is_masked(input):
 
 def coo_where(mask, input, value):
     """The elements that a sparse mask lets through: the input's, 0 where it has none; ``value`` where the mask lets part of one through."""
-    there, inner = mask.values(), tuple(range(1, mask.values().ndim))
-    at = mask.indices()[:, there.any(inner) if inner else there]
+    there = rows = mask.values()
+    for dim in range(input.sparse_dim(), 0, -1) if mask.dense_dim() else ():       # as PyTorch counts them, which fits where both are one
+        rows = rows.any(dim=dim)
+    at = mask.indices()[:, rows]
     found = input.coalesce().sparse_mask(pattern_of(at, input)).values()
-    if inner:
-        found = jtensor.where(there[there.any(inner)], found, value)
+    if mask.dense_dim():
+        found = jtensor.where(there[rows], found, value)
     return jtensor.sparse_coo_tensor(at, found, input.shape, is_coalesced=True)
 
 

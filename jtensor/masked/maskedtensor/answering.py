@@ -45,7 +45,7 @@ class _MaskedToDense(jtensor.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad):
-        return grad.to_sparse_coo() if ctx.layout == jtensor.sparse_coo else grad.to_sparse_csr()
+        return grad.to_sparse() if ctx.layout == jtensor.sparse_coo else grad.to_sparse_csr()
 
 
 class _MaskedToSparse(jtensor.autograd.Function):
@@ -54,6 +54,8 @@ class _MaskedToSparse(jtensor.autograd.Function):
         _masked(x, "MaskedToSparse")
         if x.layout == jtensor.sparse_coo:
             return x
+        if x.layout == jtensor.sparse_csr:
+            raise RuntimeError("sparse_mask_sparse_compressed expects mask to have sparse compressed layout, got Sparse")
         mask = x._masked_mask.to_sparse_coo().coalesce()
         return MaskedTensor(x._masked_data.sparse_mask(mask), mask)
 
@@ -70,8 +72,8 @@ class _MaskedToSparseCsr(jtensor.autograd.Function):
             raise ValueError(f"Only 2D tensors can be converted to the SparseCsr layout but got shape: {x._masked_data.size()}")
         if x.layout == jtensor.sparse_csr:
             return x
-        mask = x._masked_mask.to_sparse_csr()
-        return MaskedTensor(x._masked_data.sparse_mask(mask), mask)
+        mask, data = x._masked_mask.to_sparse_csr(), x._masked_data
+        return MaskedTensor(data.sparse_mask(mask) if data.layout == jtensor.strided else data.to_sparse_csr(), mask)
 
     @staticmethod
     def backward(ctx, grad):

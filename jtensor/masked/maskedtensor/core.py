@@ -223,7 +223,7 @@ class MaskedTensor(jtensor.Tensor):
 
     def is_contiguous(self, *, memory_format=jtensor.contiguous_format):
         """Whether the elements of the data lie in memory in their logical order; ``ValueError`` of a sparse one."""
-        if self.is_sparse:
+        if self._masked_data.is_sparse:
             raise ValueError("MaskedTensors with sparse data do not have is_contiguous")
         return self._masked_data.is_contiguous(memory_format=memory_format)
 

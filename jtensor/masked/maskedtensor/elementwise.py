@@ -33,13 +33,13 @@ def unary(func, *args, **kwargs):
     if any(map(jtensor.is_tensor, args[1:])):
         raise TypeError("MaskedTensor unary ops do not support additional Tensor arguments")
     data, *rest = mapped(args, {}, data_of)[0]
+    data = data.coalesce() if data.layout == jtensor.sparse_coo else data
     return _result(func, args, _of_elements(data, lambda values: func(values, *rest)), mask_of(args[0]))
 
 
 def _of_elements(data, function):
     """A tensor in the layout of ``data`` that has ``function(elements)`` where this has elements."""
     if data.layout == jtensor.sparse_coo:
-        data = data.coalesce()
         return jtensor.sparse_coo_tensor(data.indices(), function(data.values()), size=data.size())
     if data.layout == jtensor.sparse_csr:
         return jtensor.sparse_csr_tensor(data.crow_indices(), data.col_indices(), function(data.values()), data.size())

@@ -96,6 +96,26 @@ def _where(func, *args, **kwargs):
     return MaskedTensor(func(condition, *map(data_of, both)), func(condition, *map(mask_of, both)))
 
 
+def _to_sparse(func, *args, **kwargs):
+    checked(args, kwargs, _prefix(func), 1, 0)
+    data, mask = data_of(args[0]), mask_of(args[0])
+    if data.layout == jtensor.sparse_coo:
+        return args[0]
+    mask = func(mask).coalesce()
+    return MaskedTensor(data.sparse_mask(mask), mask)
+
+
+def _to_sparse_csr(func, *args, **kwargs):
+    checked(args, kwargs, _prefix(func), 1, 0)
+    data, mask = data_of(args[0]), func(mask_of(args[0]))
+    return args[0] if data.layout == jtensor.sparse_csr else MaskedTensor(data.sparse_mask(mask), mask)
+
+
+def _to_dense(func, *args, **kwargs):
+    checked(args, kwargs, _prefix(func), 1, 0)
+    return MaskedTensor(func(data_of(args[0])), func(mask_of(args[0])))
+
+
 def _is_same_size(func, *args, **kwargs):
     checked(args, kwargs, _prefix(func), 2)
     return data_of(args[0]).is_same_size(data_of(args[1]))
@@ -107,4 +127,5 @@ TABLE = {
     **dict.fromkeys(elementwise.BINARY + elementwise.BINARY_IN_PLACE, elementwise.binary),
     "contiguous": _contiguous, "new_empty_strided": _new_empty_strided, "_local_scalar_dense": _local_scalar_dense, "detach": _to_data,
     "clone": _to_data, "_to_copy": _to_copy, "_softmax": _softmax, "_softmax_backward_data": _softmax_backward_data,
-    "ones_like": _ones_like, "copy_": _copy_, "where": _where, "is_same_size": _is_same_size}
+    "ones_like": _ones_like, "copy_": _copy_, "where": _where, "is_same_size": _is_same_size,
+    "_to_sparse": _to_sparse, "_to_sparse_csr": _to_sparse_csr, "_to_dense": _to_dense}
