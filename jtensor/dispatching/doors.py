@@ -85,7 +85,8 @@ RENAMED = {
     "fill_tensor": ("fill", None, None),
     "polygamma_of": ("polygamma", lambda args, kwargs: ([args[1], args[0]], kwargs), None),
 }
-WRITTEN = {**dict.fromkeys(("pow_Tensor_Scalar", "pow_Tensor_Number", "pow_Tensor_Tensor"), "pow_"), "fill": "fill_", "fill_tensor": "fill_", "zero": "zero_", "copy": "copy_", "div_Tensor": "div_"}
+WRITTEN = {**dict.fromkeys(("pow_Tensor_Scalar", "pow_Tensor_Number", "pow_Tensor_Tensor"), "pow_"),
+           "fill": "fill_", "fill_tensor": "fill_", "zero": "zero_", "copy": "copy_", "div_Tensor": "div_"}
 
 
 # -- all of them --------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from ..tensor.viewing import shapes
 from ..trace.tape import LOCAL
 from ..views import rules
 from . import entries, formulas, schemas
-from .asking import CLASSES, ask, below, is_asked, kernel
+from .asking import ALIVE, CLASSES, HOLDERS, ask, below, is_asked, kernel
 
 # -- views by their rules -----------------------------------------------------------------------------------------------
 
@@ -350,7 +350,8 @@ class Unseen(entries.Entry):
         kind = type(args[0])
         if kind not in CLASSES:
             return self.original(*args, **kwargs)
-        raise RuntimeError(f".{self.name}() is not supported for tensor subclasses{'.' if self.name == 'numpy' else f', got {kind.__name__}'}")
+        which = "." if self.name == "numpy" else f", got {kind.__name__}"
+        raise RuntimeError(f".{self.name}() is not supported for tensor subclasses{which}")
 
 
 class OfLayout(entries.Entry):
@@ -387,7 +388,7 @@ class Walked(entries.Entry):
     """`retrace.backward(edge, grad, keep_graph)`: what nodes keep may have no numbers, and is not looked at."""
 
     def __call__(self, edge, grad, keep_graph):
-        if not CLASSES:
+        if not ALIVE and not HOLDERS:
             return self.original(edge, grad, keep_graph)
         return engine.run([edge], [grad], bool(keep_graph), False)
 

@@ -8,7 +8,8 @@ import jtensor
 
 
 def mask_of(input, mask):
-    """The mask as truth values in the input's shape and layout; None for none. A sparse one lets nothing through where it has no element."""
+    """The mask as truth values in the input's shape and layout; None for none. A sparse one lets nothing through where it has no
+    element."""
     if mask is None:
         return None
     if input.layout not in (jtensor.strided, jtensor.sparse_coo, jtensor.sparse_csr):

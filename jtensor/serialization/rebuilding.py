@@ -132,7 +132,8 @@ def rebuild_wrapper(kind, dtype, size, stride, offset, layout, device, requires_
     return convert.rebuild_wrapper(kind, dtype, size, stride, offset, device, requires_grad)
 
 
-_REBUILT = {("torch._utils", "_rebuild_wrapper_subclass"): rebuild_wrapper, ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor, ("torch._utils", "_rebuild_tensor_v3"): of_dtype,
+_REBUILT = {("torch._utils", "_rebuild_wrapper_subclass"): rebuild_wrapper,
+            ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor, ("torch._utils", "_rebuild_tensor_v3"): of_dtype,
             ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
             ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter,
             ("torch._utils", "_rebuild_meta_tensor_no_storage"): rebuild_meta,

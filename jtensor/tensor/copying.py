@@ -181,9 +181,9 @@ def _clone(self):
 
 
 _NO_CLONE = (
-    "The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that implement clone() and for which "
-    "cloning returns another instance of the same subclass. You should either properly implement clone() for your subclass or override "
-    "__deepcopy__() if it is intended behavior for clone() to return an instance of a different type."
+    "The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that implement clone() and for "
+    "which cloning returns another instance of the same subclass. You should either properly implement clone() for your subclass or "
+    "override __deepcopy__() if it is intended behavior for clone() to return an instance of a different type."
 )
 _NO_COPY = (
     "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that implement new_empty() and "

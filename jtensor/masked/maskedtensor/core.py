@@ -115,6 +115,7 @@ class MaskedTensor(jtensor.Tensor):
     ``data``: strided, COO or CSR, of 16 to 64 bit floats, signed integers or bools; ``mask``: of bools. Both are copied. ``TypeError`` and
     ``ValueError`` for others.
 
+    >>> warnings.simplefilter("ignore")                             # a prototype, as PyTorch says each time
     >>> x = torch.masked.MaskedTensor(torch.tensor([1., 2., 3.]), torch.tensor([True, False, True]))
     >>> x * 2
     MaskedTensor(
