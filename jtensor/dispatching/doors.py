@@ -21,7 +21,7 @@ from ..tensor.creating import create, from_data, likes, ranges
 from ..tensor.recording import dunders, inplace, overwriting, together
 from ..tensor.replaying import replay, retrace, updates
 from ..tensor.viewing import pieces, views
-from . import entries, schemas, special
+from . import classes, entries, schemas, special
 from .exchange import ASKS, close_for, enter, innermost, open_for
 
 # -- operators by other names -------------------------------------------------------------------------------------------
@@ -142,12 +142,12 @@ def _by_hand():
         (indexing.setitem, special.SetItem, "setitem"), (convert.to, special.To, "to"), (convert.type_as, special.To, "type_as"),
         (REGISTRY.composites["batch_norm"].body, special.Normalised, "batch_norm"), (draws.dropout_noise, special.Noise, "dropout"),
         (dispatch.call, special.Called, ""), (inplace.call_inplace, special.Called, "in place"), (dispatch.call_out, entries.OutOf, "out"),
-        (likes.make_subclass, special.Quiet, ""), (backward.backward, special.Backward, ""), (backward.grad, special.Backward, ""),
-        (backward.of_tensor, special.Backward, "backward"), (retrace.backward, special.Walked, ""), (replay.apply, special.Replayed, ""),
-        (custom._same_view, special.Same, "view"), (custom._without_history, special.Same, "detach"),
-        (looking.tolist, special.Unseen, "tolist"), (convert.numpy, special.Unseen, "numpy"),
-        *[(vars(Tensor)[name], special.OfLayout, f"_{name}") for name in _LAYOUTS],
-        *[(vars(Tensor)[name], special.OfLayout, name) for name in _OF_SPARSE]]
+        (likes.make_subclass, special.Quiet, ""), (backward.backward, classes.Backward, ""), (backward.grad, classes.Backward, ""),
+        (backward.of_tensor, classes.Backward, "backward"), (retrace.backward, classes.Walked, ""), (replay.apply, classes.Replayed, ""),
+        (custom._same_view, classes.Same, "view"), (custom._without_history, classes.Same, "detach"),
+        (looking.tolist, classes.Unseen, "tolist"), (convert.numpy, classes.Unseen, "numpy"),
+        *[(vars(Tensor)[name], classes.OfLayout, f"_{name}") for name in _LAYOUTS],
+        *[(vars(Tensor)[name], classes.OfLayout, name) for name in _OF_SPARSE]]
 
 
 def _short_cuts():
@@ -184,7 +184,7 @@ def _of_operator(operator):
     known = bool(schemas.forms(name))
     record = operator.record
     entry = partial(entries.Operation, operator, name, given=given, taken=taken) if known else partial(
-        special.Finite if name == "isfinite" else entries.Unknown, operator.name)
+        classes.Finite if name == "isfinite" else entries.Unknown, operator.name)
     found = [(record, entry)] if not isinstance(record, partial) else []
     if operator.inplace:
         written = WRITTEN.get(operator.name, operator.name + "_")

@@ -160,6 +160,8 @@ FORMULAS = {
     "copy": {"self": _nothing, "src": _same},
     "_to_copy": {"self": _same},
     "_conj_physical": {"self": lambda grad: grad.conj()},
+    "add": {"self": _same, "other": lambda grad, alpha: grad if alpha == 1 else grad * alpha},
+    "mul": {"self": lambda grad, other: grad * other, "other": lambda grad, self: grad * self},
     "sub": {"self": _same, "other": lambda grad, alpha: -grad if alpha == 1 else -grad * alpha},
     "tan": {"self": lambda grad, result: grad * (result.pow(2) + 1)},
     **dict.fromkeys(("pow_Tensor_Scalar", "pow_Tensor_Number"), {"self": _power}),

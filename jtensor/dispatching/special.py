@@ -6,18 +6,15 @@ Owns: a kind of `Entry` for each. May not know: which functions these are (`door
 
 import jtensor
 
-from ..autograd import engine
 from ..base.below import STATE
-from ..base.errors import missing
 from ..ops.registry import REGISTRY
-from ..tensor import backward, dispatch
+from ..tensor import dispatch
 from ..tensor.core import Tensor
 from ..tensor.creating import from_data
 from ..tensor.viewing import shapes
-from ..trace.tape import LOCAL
 from ..views import rules
-from . import entries, formulas, schemas
-from .asking import ALIVE, CLASSES, HOLDERS, ask, below, is_asked, kernel
+from . import entries, schemas
+from .asking import CLASSES, ask, below, is_asked, kernel
 
 # -- views by their rules -----------------------------------------------------------------------------------------------
 
@@ -319,78 +316,6 @@ class Noise(entries.Entry):
             noise = ask(aten.empty_like.default, (x,), {})
             noise = ask(aten.bernoulli_.float, (noise, 1 - p) if p != 0.5 else (noise,), {})
             return ask(aten.div_.Scalar, (noise, 1 - p), {})
-
-
-class Backward(entries.Entry):
-    """A backward pass, whose operators have no names as yet. The short way from a loss is none where its class is asked for ones."""
-
-    def __call__(self, *args, **kwargs):
-        if STATE.kernel or not STATE.modes:
-            return self._long_way(*args, **kwargs) if self.name and type(args[0]) in CLASSES else self.original(*args, **kwargs)
-        raise missing("a backward pass inside of a TorchDispatchMode", "the mode around what is computed forwards, backward() after it")
-
-    @staticmethod
-    def _long_way(tensor, gradient=None, retain_graph=None, create_graph=False, inputs=None):
-        backward.backward(tensor, gradient, retain_graph, create_graph, inputs=inputs)
-
-
-class Same(entries.Entry):
-    """``function(tensor)`` of the engine that answers the same again: a view or a copy without its history, by an operator of the class."""
-
-    def __call__(self, tensor):
-        if type(tensor) not in CLASSES:
-            return self.original(tensor)
-        return tensor.detach() if self.name == "detach" else tensor.view_as(tensor)
-
-
-class Unseen(entries.Entry):
-    """What reads numbers, which PyTorch refuses of such classes."""
-
-    def answer(self, args, kwargs):
-        kind = type(args[0])
-        if kind not in CLASSES:
-            return self.original(*args, **kwargs)
-        which = "." if self.name == "numpy" else f", got {kind.__name__}"
-        raise RuntimeError(f".{self.name}() is not supported for tensor subclasses{which}")
-
-
-class OfLayout(entries.Entry):
-    """Other layouts of a tensor, and what only sparse ones have: of a class whose tensors may be sparse inside, below autograd."""
-
-    def __call__(self, *args, **kwargs):
-        if STATE.kernel or not args or type(args[0]) not in CLASSES:
-            return self.original(*args, **kwargs)
-        return self.answer(args, kwargs)
-
-    def finish(self, made, args, kwargs):
-        if LOCAL.grad_enabled and args[0].requires_grad:
-            raise missing(f"the gradient of {self.name} for __torch_dispatch__", "__torch_function__, which is asked above autograd")
-        return made
-
-
-class Finite(entries.Entry):
-    """`isfinite`, which PyTorch makes of other operators."""
-
-    def answer(self, args, kwargs):
-        return formulas.finite(args[0])
-
-
-class Replayed(entries.Entry):
-    """`replay.apply(node, grads)`: the gradient of a recorded operator, by operators where a class is asked."""
-
-    def __call__(self, node, grads):
-        if not CLASSES or not formulas.concerns(node, grads):
-            return self.original(node, grads)
-        return formulas.gradients(node, grads)
-
-
-class Walked(entries.Entry):
-    """`retrace.backward(edge, grad, keep_graph)`: what nodes keep may have no numbers, and is not looked at."""
-
-    def __call__(self, edge, grad, keep_graph):
-        if not ALIVE and not HOLDERS:
-            return self.original(edge, grad, keep_graph)
-        return engine.run([edge], [grad], bool(keep_graph), False)
 
 
 def step(identity, tensors, numbers, run):
