@@ -93,6 +93,8 @@ def wrapper(cls, size, strides=None, storage_offset=None, memory_format=None, dt
     made = make_tensor(storage, spec, storage_offset or 0, cls)
     ALIVE.add(made)
     if requires_grad:
+        if not kind.differentiable:
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         made.requires_grad_()
     return made
 
