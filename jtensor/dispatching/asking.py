@@ -3,12 +3,16 @@
 While a handler runs, autograd does not hear of what it calls, and a mode is out. Owns: that order, the errors when nobody answers, what a
 handler's own call of an operator comes to. May not know: how the engine is made to ask (`entries`).
 """
+import weakref
+
 from ..base.below import STATE, Layer
 from ..tensor.calling import overriding
 from ..tensor.core import Tensor
 from ..trace.tape import LOCAL
 from . import schemas
 
+ALIVE = weakref.WeakSet()                # the wrappers that there are
+HOLDERS = set()                          # those of the classes below that have tensors which are no wrappers
 CLASSES = set()                          # the classes with a `__torch_dispatch__` of which there have been tensors
 
 

@@ -15,13 +15,13 @@ from ..ops.families import index as indices
 from ..ops.registry import REGISTRY
 from ..random import draws, fills, per_element
 from ..signal import top_level
-from ..tensor import backward, convert, copying, dispatch, indexing, looking, picking, quick
+from ..tensor import backward, convert, copying, custom, dispatch, indexing, looking, picking, quick
 from ..tensor.core import Tensor
 from ..tensor.creating import create, from_data, likes, ranges
 from ..tensor.recording import dunders, inplace, overwriting, together
-from ..tensor.replaying import retrace, updates
+from ..tensor.replaying import replay, retrace, updates
 from ..tensor.viewing import pieces, views
-from . import entries, schemas, special
+from . import classes, entries, schemas, special
 from .exchange import ASKS, close_for, enter, innermost, open_for
 
 # -- operators by other names -------------------------------------------------------------------------------------------
@@ -83,8 +83,10 @@ RENAMED = {
     "gather.raw": ("gather", _but_last, None), "scatter_add.raw": ("scatter_add", _but_last, None),
     "sort_dim.stable": ("sort", lambda args, kwargs: ([args[0]], {"stable": True, "dim": args[1], "descending": args[2]}), None),
     "fill_tensor": ("fill", None, None),
+    "polygamma_of": ("polygamma", lambda args, kwargs: ([args[1], args[0]], kwargs), None),
 }
-WRITTEN = {"fill": "fill_", "fill_tensor": "fill_", "zero": "zero_", "copy": "copy_", "div_Tensor": "div_"}
+WRITTEN = {**dict.fromkeys(("pow_Tensor_Scalar", "pow_Tensor_Number", "pow_Tensor_Tensor"), "pow_"),
+           "fill": "fill_", "fill_tensor": "fill_", "zero": "zero_", "copy": "copy_", "div_Tensor": "div_"}
 
 
 # -- all of them --------------------------------------------------------------------------------------------------------
@@ -140,8 +142,12 @@ def _by_hand():
         (indexing.setitem, special.SetItem, "setitem"), (convert.to, special.To, "to"), (convert.type_as, special.To, "type_as"),
         (REGISTRY.composites["batch_norm"].body, special.Normalised, "batch_norm"), (draws.dropout_noise, special.Noise, "dropout"),
         (dispatch.call, special.Called, ""), (inplace.call_inplace, special.Called, "in place"), (dispatch.call_out, entries.OutOf, "out"),
-        (likes.make_subclass, special.Quiet, ""), (backward.backward, special.Backward, ""), (backward.grad, special.Backward, ""),
-        (backward.of_tensor, special.Backward, ""), (retrace.backward, special.Walked, "")]
+        (likes.make_subclass, special.Quiet, ""), (backward.backward, classes.Backward, ""), (backward.grad, classes.Backward, ""),
+        (backward.of_tensor, classes.Backward, "backward"), (retrace.backward, classes.Walked, ""), (replay.apply, classes.Replayed, ""),
+        (custom._same_view, classes.Same, "view"), (custom._without_history, classes.Same, "detach"),
+        (looking.tolist, classes.Unseen, "tolist"), (convert.numpy, classes.Unseen, "numpy"),
+        *[(vars(Tensor)[name], classes.OfLayout, f"_{name}") for name in _LAYOUTS],
+        *[(vars(Tensor)[name], classes.OfLayout, name) for name in _OF_SPARSE]]
 
 
 def _short_cuts():
@@ -151,6 +157,9 @@ def _short_cuts():
             (together.put_together, _nothing), (updates.update, special.step)]
 
 
+_LAYOUTS = "to_sparse", "to_dense", "to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc"
+_OF_SPARSE = ("indices", "values", "crow_indices", "col_indices", "ccol_indices", "row_indices", "is_coalesced", "sparse_dim",
+              "dense_dim")
 _OTHERWISE = frozenset(("norm", "frobenius_norm", "nuclear_norm"))           # whose functions in Python are made of others
 _SPREAD = frozenset(("std", "var", "std_mean", "var_mean"))
 _FACTORIES = frozenset("""zeros ones empty full rand randn randint randperm arange linspace logspace eye empty_strided empty_permuted
@@ -175,7 +184,7 @@ def _of_operator(operator):
     known = bool(schemas.forms(name))
     record = operator.record
     entry = partial(entries.Operation, operator, name, given=given, taken=taken) if known else partial(
-        entries.Unknown, operator.name)
+        classes.Finite if name == "isfinite" else entries.Unknown, operator.name)
     found = [(record, entry)] if not isinstance(record, partial) else []
     if operator.inplace:
         written = WRITTEN.get(operator.name, operator.name + "_")

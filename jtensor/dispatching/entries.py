@@ -7,6 +7,7 @@ import inspect
 
 import jtensor
 
+from ..autograd.graph import OperatorNode
 from ..base.below import STATE
 from ..base.errors import missing
 from ..ops import saves
@@ -16,7 +17,7 @@ from ..tensor.core import Tensor
 from ..tensor.history import attach, needs_of
 from ..tensor.values import any_lifted
 from ..trace.tape import LOCAL
-from . import schemas
+from . import formulas, schemas
 from .asking import CLASSES, ask, is_asked, kernel, tensors_of
 
 FACTORS = {"mm": ("self", "mat2"), "bmm": ("self", "mat2"), "addmm": ("mat1", "mat2")}       # products, and what is multiplied
@@ -28,9 +29,13 @@ def _overload(name):
     return getattr(getattr(jtensor.ops.aten, name.partition(".")[0]), name.partition(".")[2] or "default")
 
 
-def detached(tensor):
-    """What a node keeps of a result is a tensor of its own, which PyTorch makes by an operator."""
-    ask(_overload("detach"), (tensor,), {})
+def kept(node, code, tensor, name="detach"):
+    """What a node keeps of a result, or of what is written over, is a tensor of its own, which PyTorch makes by an operator."""
+    made = ask(_overload(name), (tensor,), {})
+    if type(made) in CLASSES and isinstance(node, OperatorNode):
+        if code < 0:
+            made._counter = tensor._counter
+        formulas.keep(node, code, made)
 
 
 def named(name, made):
@@ -77,7 +82,9 @@ class Entry:
         if found is None:
             return self.within(args, kwargs)
         made = named(self.name, ask(*found))
-        return self.finish(made if self.taken is None else self.taken(made), args, kwargs)
+        made = self.finish(made if self.taken is None else self.taken(made), args, kwargs)
+        formulas.remember(made, found)
+        return made
 
     def finish(self, made, args, kwargs):
         """An answer with its history: that of the function's own call, where that has any."""
@@ -137,9 +144,10 @@ def _codes(node):
 
 def _keep(results):
     """Tells of the results that a new node keeps."""
-    for code in _codes(next((one._edge[0] for one in results if isinstance(one, Tensor) and one._edge is not None), None)):
+    node = next((one._edge[0] for one in results if isinstance(one, Tensor) and one._edge is not None), None)
+    for code in _codes(node):
         if code < 0 and ~code < len(results) and results[~code].requires_grad:
-            detached(results[~code])
+            kept(node, code, results[~code])
 
 
 def of_product(grad, node):
@@ -199,10 +207,10 @@ class Operation(Entry):
             if CLASSES and operator.name in FACTORS and any(type(one) in CLASSES for one in tensors):
                 plan.inverse = of_product
             results = made if isinstance(made, (tuple, list)) else (made,)
-            attach(plan, tensors, needs, results, scalars)
+            node = attach(plan, tensors, needs, results, scalars)
             for code in saves.codes(plan, needs) if results[0]._edge is not None else ():
                 if code < 0 and results[~code].requires_grad:
-                    detached(results[~code])
+                    kept(node, code, results[~code])
         return made
 
 
@@ -218,10 +226,14 @@ class Written(Entry):
         node = self._record(self_, args, kwargs) if tracked else None
         codes = _codes(node)
         if 0 in codes:
-            ask(_overload("clone"), (self_,), {})
+            kept(node, 0, self_, "clone")
+        version = self_._counter.version
         ask(*found)
-        if any(code < 0 for code in codes):
-            detached(self_)
+        if type(self_) in CLASSES and self_._counter.version == version:        # what the class has written to is its own affair
+            self_._counter.version += 1
+        for code in codes:
+            if code < 0:
+                kept(node, code, self_)
         return self_
 
     def _record(self, self_, args, kwargs):

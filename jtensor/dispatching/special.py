@@ -6,9 +6,7 @@ Owns: a kind of `Entry` for each. May not know: which functions these are (`door
 
 import jtensor
 
-from ..autograd import engine
 from ..base.below import STATE
-from ..base.errors import missing
 from ..ops.registry import REGISTRY
 from ..tensor import dispatch
 from ..tensor.core import Tensor
@@ -148,12 +146,20 @@ class Lifted(entries.Entry):
     """A tensor of what is written in the program."""
 
     def __call__(self, *args, **kwargs):
+        if args and type(args[0]) in CLASSES and not STATE.kernel:
+            return self._copied(args[0], **kwargs)
         if STATE.kernel or not STATE.modes:
             return self.original(*args, **kwargs)
         with kernel():
             made = self.original(*args, **{**kwargs, "requires_grad": False} if "requires_grad" in kwargs else kwargs)
         made = ask(jtensor.ops.aten.lift_fresh.default, (made,), {})
         return made.requires_grad_() if kwargs.get("requires_grad") else made
+
+
+    @staticmethod
+    def _copied(tensor, dtype=None, device=None, requires_grad=False, pin_memory=False):
+        copied = tensor.detach().to(dtype=dtype or tensor.dtype, device=device or tensor.device, copy=True)
+        return copied.requires_grad_() if requires_grad else copied
 
 
 class Number(entries.Entry):
@@ -310,24 +316,6 @@ class Noise(entries.Entry):
             noise = ask(aten.empty_like.default, (x,), {})
             noise = ask(aten.bernoulli_.float, (noise, 1 - p) if p != 0.5 else (noise,), {})
             return ask(aten.div_.Scalar, (noise, 1 - p), {})
-
-
-class Backward(entries.Entry):
-    """A backward pass, whose operators have no names as yet."""
-
-    def __call__(self, *args, **kwargs):
-        if STATE.kernel or not STATE.modes:
-            return self.original(*args, **kwargs)
-        raise missing("a backward pass inside of a TorchDispatchMode", "the mode around what is computed forwards, backward() after it")
-
-
-class Walked(entries.Entry):
-    """`retrace.backward(edge, grad, keep_graph)`: what nodes keep may have no numbers, and is not looked at."""
-
-    def __call__(self, edge, grad, keep_graph):
-        if not CLASSES:
-            return self.original(edge, grad, keep_graph)
-        return engine.run([edge], [grad], bool(keep_graph), False)
 
 
 def step(identity, tensors, numbers, run):

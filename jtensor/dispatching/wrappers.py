@@ -10,7 +10,7 @@ from ..tensor.core import Tensor, make_tensor
 from ..trace import spec as specs
 from ..trace.tape import hosted
 from . import doors, schemas
-from .asking import CLASSES
+from .asking import ALIVE, CLASSES, HOLDERS
 
 
 class _Disabled:
@@ -32,8 +32,10 @@ class _Disabled:
 disabled = Tensor.__torch_dispatch__ = _Disabled()
 
 
-def admit(cls):
-    """Says that there are tensors of a class: from here on it is asked below autograd."""
+def admit(cls, holds=True):
+    """Says that there are tensors of a class: from here on it is asked below autograd. ``holds``: they have numbers themselves."""
+    if holds and cls.__torch_dispatch__ is not disabled:
+        HOLDERS.add(cls)
     if cls.__torch_dispatch__ is not disabled and cls not in CLASSES:
         if not CLASSES:
             doors.open_doors()
@@ -42,6 +44,8 @@ def admit(cls):
 
 class _Nothing:
     """In the place of a wrapper's memory: only autograd looks there, for what a node is made of."""
+
+    wraps = True
 
     def __init__(self, layout):
         self.layout = layout
@@ -77,7 +81,7 @@ def wrapper(cls, size, strides=None, storage_offset=None, memory_format=None, dt
         raise RuntimeError(f"{cls.__name__} must define __torch_dispatch__")
     if dispatch_sizes_strides_policy is not None or dispatch_device or dispatch_layout:
         raise missing("wrappers that answer for their size, device or layout themselves", "a wrapper that is told them when it is made")
-    admit(cls)
+    admit(cls, False)
     size = tuple(size)
     if strides is None and memory_format is not None:
         strides = geometry.strides_in_format(size, memory_format)
@@ -87,7 +91,10 @@ def wrapper(cls, size, strides=None, storage_offset=None, memory_format=None, dt
     storage = cell.new(None, spec)
     storage.spec, storage.host = None, _Nothing(spec)
     made = make_tensor(storage, spec, storage_offset or 0, cls)
+    ALIVE.add(made)
     if requires_grad:
+        if not kind.differentiable:
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         made.requires_grad_()
     return made
 

@@ -192,7 +192,35 @@ def _in_place(function):
     return lambda self, *args: function(self, *args, inplace=True)
 
 
+def _piece_backward(piece):
+    """The gradient of a view that is a piece of a tensor of these sizes: zeros but there."""
+    def function(grad_output, input_sizes, *args):
+        whole = grad_output.new_zeros(input_sizes)
+        piece(whole, *args).copy_(grad_output)
+        return whole
+    return function
+
+
+def _unfold_backward(grad_in, input_sizes, dim, size, step):
+    whole = grad_in.new_zeros(input_sizes)
+    at = jtensor.arange(whole.numel(), device=whole.device).view(input_sizes).unfold(dim, size, step)
+    whole.view(-1).index_add_(0, at.reshape(-1), grad_in.reshape(-1))
+    return whole
+
+
+def _logit_backward(grad_output, self, eps=None):
+    low, outside = (0.0, math.nan) if eps is None else (eps, 0.0)
+    return jtensor.where((self >= low) & (self <= 1.0 - low), grad_output / (self * (1.0 - self)), outside)
+
+
 WRITTEN_OUT = {
+    "select_backward": _piece_backward(jtensor.Tensor.select), "diagonal_backward": _piece_backward(jtensor.Tensor.diagonal),
+    "slice_backward": _piece_backward(_slice), "unfold_backward": _unfold_backward, "logit_backward": _logit_backward,
+    **{f"_{name}": functools.partial(lambda name, self, *args, **kwargs: getattr(self, name)(*args, **kwargs), name)
+       for name in ("to_sparse", "to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc")},
+    "_to_dense": lambda self, dtype=None, masked_grad=None: self.to_dense(dtype),
+    "sigmoid_backward": lambda grad_output, output: grad_output * (1 - output).conj() * output.conj(),
+    "tanh_backward": lambda grad_output, output: grad_output * (1 - output * output).conj(),
     "slice": _slice, "index": _index, "_to_copy": _to_copy, "_assert_tensor_metadata": _assert_tensor_metadata,
     "to": _to, **{name: functools.partial(lambda function, tensors: function(*tensors), getattr(jtensor, name))
                   for name in ("block_diag", "cartesian_prod", "broadcast_tensors")},

@@ -1,5 +1,6 @@
-"""`torch.masked`: functions of the elements that a mask lets through. Masked tensors, which carry their mask, are not here: names alone."""
-from ..base import absent as _absent
+"""`torch.masked`: functions of the elements that a mask lets through, and tensors that carry their mask (`maskedtensor`)."""
+import importlib as _importlib
+
 from .functions import (
     amax,
     amin,
@@ -26,12 +27,15 @@ __all__ = ["MaskedTensor", "amax", "amin", "argmax", "argmin", "as_masked_tensor
            "logaddexp", "logsumexp", "masked_tensor", "mean", "median", "norm", "normalize", "prod", "softmax", "softmin", "std", "sum",
            "var"]
 
-_ABOUT = "masked tensors", "the functions of torch.masked with mask=..."
-MaskedTensor = _absent.kind(__name__, "MaskedTensor", *_ABOUT)
-as_masked_tensor = _absent.function(__name__, "torch.masked.as_masked_tensor", *_ABOUT)
-masked_tensor = _absent.function(__name__, "torch.masked.masked_tensor", *_ABOUT)
+_MADE = ("MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor", "maskedtensor")
 
 
-def is_masked_tensor(obj, /):
-    """Whether an object is a tensor that carries its mask: no, there is none such."""
-    return isinstance(obj, MaskedTensor)
+def __getattr__(name):
+    """Masked tensors are a class that is asked for each function: nobody pays for that who does not name them."""
+    if name not in _MADE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    made = _importlib.import_module(f"{__name__}.maskedtensor.creation")
+    home = _importlib.import_module(f"{__name__}.maskedtensor")
+    globals().update(maskedtensor=home, MaskedTensor=home.MaskedTensor, is_masked_tensor=home.is_masked_tensor,
+                     masked_tensor=made.masked_tensor, as_masked_tensor=made.as_masked_tensor)
+    return globals()[name]

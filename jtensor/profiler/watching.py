@@ -14,7 +14,7 @@ import types
 from ..autograd import engine
 from ..autograd.graph import Node, OperatorNode
 from ..base.below import Layer
-from ..dispatching import doors, entries, special
+from ..dispatching import classes, doors, entries, special
 from ..dispatching.exchange import TELLS, close_for, enter, open_for
 from ..nn import functional
 from ..nn.functional import recurrent
@@ -43,7 +43,8 @@ from .telling import (
     known,
 )
 
-_ASIDE = (special.Quiet, special.Backward, special.Walked, special.SetItem)
+_ASIDE = (special.Quiet, special.SetItem, classes.Backward, classes.Walked, classes.Replayed, classes.Same, classes.Unseen,
+          classes.OfLayout)
 _BY_NAME = {"item": "aten::item", "bool": "aten::is_nonzero", "dropout": "aten::bernoulli_"}
 _WITHOUT = frozenset(("norm", "frobenius_norm", "nuclear_norm", "is_conj", "is_neg"))  # PyTorch's functions in Python; questions
 _FUNCTIONAL = {
@@ -65,7 +66,7 @@ def _of_engine(function, made):
     if kind is special.Called:
         return functools.partial(Through, name=given[0])
     form = arguments.Below()
-    if kind is entries.Unknown:
+    if kind in (entries.Unknown, classes.Finite):
         return functools.partial(Told, name=known(given[0]) or f"jtensor::{given[0]}", whole=True)
     if kind is special.View:
         return functools.partial(Viewed, name=None, whole=True, form=form)

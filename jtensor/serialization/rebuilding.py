@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 
 from ..base import dtypes, geometry
-from ..tensor import states
+from ..tensor import convert, states
 from ..tensor.core import Tensor
 from ..tensor.creating import create, from_data
 from ..tensor.memory import storages
@@ -127,7 +127,13 @@ def rebuild_layout(name):
     return found
 
 
-_REBUILT = {("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor, ("torch._utils", "_rebuild_tensor_v3"): of_dtype,
+def rebuild_wrapper(kind, dtype, size, stride, offset, layout, device, requires_grad):
+    """A tensor of a class that is asked below autograd, to which its state is still to be given."""
+    return convert.rebuild_wrapper(kind, dtype, size, stride, offset, device, requires_grad)
+
+
+_REBUILT = {("torch._utils", "_rebuild_wrapper_subclass"): rebuild_wrapper,
+            ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor, ("torch._utils", "_rebuild_tensor_v3"): of_dtype,
             ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
             ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter,
             ("torch._utils", "_rebuild_meta_tensor_no_storage"): rebuild_meta,

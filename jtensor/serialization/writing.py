@@ -19,7 +19,7 @@ from ..base import devices, dtypes
 from ..base.errors import missing
 from ..base.naming import TorchNamed
 from ..base.size import Size
-from ..tensor import states
+from ..tensor import convert, states
 from ..tensor.core import Tensor
 from ..tensor.memory import storages
 from ..utils.hooks import warn_if_has_hooks
@@ -40,6 +40,7 @@ class Global:
 _TENSOR, _TENSOR_OF_TYPE = Global("torch._utils", "_rebuild_tensor_v2"), Global("torch._utils", "_rebuild_tensor_v3")
 _SUBCLASS = Global("torch._tensor", "_rebuild_from_type_v2")
 _PARAMETER, _PARAMETER_WITH_STATE = Global("torch._utils", "_rebuild_parameter"), Global("torch._utils", "_rebuild_parameter_with_state")
+_WRAPPER = Global("torch._utils", "_rebuild_wrapper_subclass")
 _META = Global("torch._utils", "_rebuild_meta_tensor_no_storage")
 _SPARSE, _LAYOUT = Global("torch._utils", "_rebuild_sparse_tensor"), Global("torch.serialization", "_get_layout")
 _BYTES = Global("torch.storage", "UntypedStorage")
@@ -121,6 +122,10 @@ class Pickler(pickle._Pickler):
     def tensor(self, t):
         """How a tensor is put together again: (function, arguments)."""
         warn_if_has_hooks(t)
+        if getattr(t._storage.host, "wraps", False):
+            kind, dtype, size, stride, offset, device, requires_grad = convert.wrapper_parts(t)
+            parts = kind, dtype, size, stride, offset, t.layout, jtensor.device(device), requires_grad
+            return _SUBCLASS, (_WRAPPER, kind, parts, states.state_of(t))
         parameter = _is_parameter(t)
         state = states.state_of(t) if t.layout.name == "strided" else dict(t.__dict__)
         data = t.detach() if parameter else t

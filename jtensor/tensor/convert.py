@@ -287,6 +287,8 @@ def reduce(self, protocol):
     """Pickled by the values it shows (on the meta device, by its size), dtype, flag, attributes and strides."""
     warn_if_has_hooks(self)
     spec = self._spec
+    if getattr(self._storage.host, "wraps", False):
+        return rebuild_wrapper, (*wrapper_parts(self), state_of(self) or None)
     array = tuple(spec.size) if spec.device is devices.meta else np.array(host_copy(self.detach().resolve_conj().resolve_neg(), "pickle"))
     return rebuild, (
         None if type(self) is Tensor else type(self),
@@ -297,6 +299,21 @@ def reduce(self, protocol):
         state_of(self) or None,
         tuple(spec.stride) if spec.dense else None,
     )
+
+
+def wrapper_parts(self):
+    """What a wrapper is made of, but for what its class has put in it."""
+    spec = self._spec
+    return type(self), spec.dtype, tuple(spec.size), tuple(spec.stride), self._offset, str(spec.device), self.requires_grad
+
+
+def rebuild_wrapper(cls, dtype, size, stride, offset, device, requires_grad, state=None):
+    """The wrapper again."""
+    made = Tensor._make_wrapper_subclass(cls, size, strides=stride, storage_offset=offset, dtype=dtype, device=device,
+                                         requires_grad=requires_grad)
+    if state:
+        set_state(made, state)
+    return made
 
 
 def rebuild(cls, array, dtype, requires_grad, device, state, stride=None):

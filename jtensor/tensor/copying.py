@@ -152,10 +152,12 @@ def deepcopy(self, memo):
             "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
             "https://github.com/pytorch/pytorch/pull/103001"
         )
-    if type(self) is not Tensor and type(self).__torch_function__ is not disabled and type(self.new_empty([])) is not type(self):
+    wraps = getattr(self._storage.host, "wraps", False)
+    if not wraps and type(self) is not Tensor and type(self).__torch_function__ is not disabled and type(
+            self.new_empty([])) is not type(self):
         raise RuntimeError(_NO_COPY)
     import copy
-    made = memo[id(self)] = self._copied() if type(self) in LAYOUTS else _copy_of_memory(self, memo)
+    made = memo[id(self)] = self._copied() if type(self) in LAYOUTS else _clone(self) if wraps else _copy_of_memory(self, memo)
     made._requires_grad = self.requires_grad
     if self._auto is not None and self._auto.grad is not None:
         made.grad = copy.deepcopy(self._auto.grad, memo)
@@ -166,6 +168,23 @@ def deepcopy(self, memo):
     return made
 
 
+def _clone(self):
+    """A copy of a wrapper, which its class makes."""
+    before, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+    try:
+        made = self.clone()
+    finally:
+        LOCAL.grad_enabled = before
+    if type(made) is not type(self):
+        raise RuntimeError(_NO_CLONE)
+    return made
+
+
+_NO_CLONE = (
+    "The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that implement clone() and for "
+    "which cloning returns another instance of the same subclass. You should either properly implement clone() for your subclass or "
+    "override __deepcopy__() if it is intended behavior for clone() to return an instance of a different type."
+)
 _NO_COPY = (
     "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that implement new_empty() and "
     "for which that function returns another instance of the same subclass. You should either properly implement new_empty() for your "

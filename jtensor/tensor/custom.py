@@ -227,7 +227,7 @@ def _history(out, nr, node, is_input, is_dirty, count):
     if node is None:
         if out.requires_grad:
             if is_input:
-                return out._detached()
+                return _without_history(out)
             if out._info is None:
                 return out.detach_()
         elif is_input and not is_dirty:
@@ -254,6 +254,11 @@ def _history(out, nr, node, is_input, is_dirty, count):
     if out._info is not None and not (is_input and is_dirty):
         out._info.creation, out._info.version = "custom", out._counter.version
     return out
+
+
+def _without_history(out):
+    """An input that is answered as it is, where it is not to be part of the graph."""
+    return out._detached()
 
 
 def _same_view(tensor):

@@ -125,6 +125,8 @@ def test_a_wrapper_has_no_numbers():
     held = jtensor.Tensor._make_wrapper_subclass(Held, (2, 3), dtype=jtensor.float64)
     assert (held.shape, held.dtype, held.stride()) == ((2, 3), jtensor.float64, (3, 1))
     with pytest.raises(MissingFeature, match="numbers of a tensor whose class"):
+        held.untyped_storage().tolist()
+    with pytest.raises(RuntimeError, match=r"\.numpy\(\) is not supported for tensor subclasses"):
         held.numpy()
     with pytest.raises(RuntimeError, match="must define __torch_dispatch__"):
         jtensor.Tensor._make_wrapper_subclass(jtensor.Tensor, (2, 3))

@@ -3,9 +3,6 @@ import warnings
 
 import pytest
 
-import jtensor
-from jtensor.base.errors import MissingFeature
-
 from ..parity.lines import alike, listed
 
 GIVEN = ("x = torch.tensor([[1., -2., 3.], [4., 0.5, 6.]]); i = torch.tensor([[1, 5, 3], [4, 2, 6]]); b = i > 2; "
@@ -116,10 +113,3 @@ def test_as_pytorch(line):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         alike(GIVEN + line, ".masked")
-
-
-def test_masked_tensors_are_not_here():
-    for call in (jtensor.masked.masked_tensor, jtensor.masked.as_masked_tensor, jtensor.masked.MaskedTensor):
-        with pytest.raises(MissingFeature, match="asked.?[tT]ensor.*what works"):
-            call(jtensor.ones(2), jtensor.ones(2) > 0)
-    assert not jtensor.masked.is_masked_tensor(jtensor.ones(2)) and not isinstance(jtensor.ones(2), jtensor.masked.MaskedTensor)
