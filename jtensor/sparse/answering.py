@@ -6,6 +6,7 @@ calls it. May not know: what the operations do.
 """
 from ..tensor.calling.answers import Answers, name_of
 from ..tensor.calling.overriding import spread
+from ..tensor.calling.refusals import refusal
 from ..tensor.core import Tensor
 
 # They ask a tensor for its shape, type, device and history alone.
@@ -41,11 +42,31 @@ class Layout(Answers):
             return nobody
         function = self.found(name)
         if function is not None:
-            found = function(*args, **kwargs)
+            try:
+                found = function(*args, **kwargs)
+            except Exception:
+                if (known := _ill_called(entry, args, kwargs)) is None:
+                    raise
+                found = known
             return nobody if found is PASS else found
         if name in _PLAIN or name in _COMPOSITE or entry.key is None:
             return nobody
+        if (found := _ill_called(entry, args, kwargs)) is not None:
+            return found
         raise self.refusal(name, args)
+
+
+def _ill_called(entry, args, kwargs):
+    """After a call has failed: raises PyTorch's error if it is one of a form that its parser does not take. Of an operator, which leaves
+    the other operand to answer then, NotImplemented; None where the form is right."""
+    if entry.operator:
+        other = args[1:]
+        unknown = refusal("Tensor.mul", other, kwargs) if entry.python and other else refusal(entry.key, other, kwargs)
+        return None if unknown is None else NotImplemented
+    error = refusal(entry.key, args[entry.method:], kwargs) if entry.key is not None else None
+    if error is not None:
+        raise error from None
+    return None
 
 
 def _tidy(x):

@@ -383,7 +383,7 @@ def rebuild(layout, indices, values, size, coalesced=False, check=False):
     for invariants to be checked."""
     check = check and bool(making.Checks.wanted)
     if layout != "sparse_coo":
-        from .compressed import compressed
+        from .compressed_making import compressed
         return compressed(layout, indices, values, size, coalesced, check)
     if check:
         making.check_parts(indices, values, size, coalesced)
