@@ -35,6 +35,11 @@ class Layout(Answers):
         super().__init__(__package__, rooms, _tidy)
         self.refusal = refusal
 
+    def through(self, node, grad, rules):
+        """What a dense function's node makes of a sparse gradient."""
+        from .passing import through
+        return through(node, grad, rules)
+
     def answer(self, entry, args, kwargs, nobody):
         """What a function does for these arguments, one of which is of the class; ``nobody`` where it is to do what it did."""
         name = name_of(entry)

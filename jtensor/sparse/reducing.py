@@ -13,6 +13,7 @@ from ..tensor.creating.from_data import from_host
 from .answering import answers, refused
 from .graph import assembled, at_places, coalesced, elements_of, merged_elements, recorded
 from .moving import _dim
+from .passing import summed_to
 from .patterns import Pattern, added_at
 from .tensors import is_sparse, sparse
 
@@ -74,6 +75,11 @@ def _over(x, dim, keepdim, name):
             values = values.unsqueeze(d)
         return (assembled(merged, values.expand(merged.nnz, *x.shape[count:]).contiguous(), True),)
     return recorded(name, made, [x], pull)
+
+
+@answers("sum_to_size")
+def sum_to_size(self, *size):
+    return summed_to(self, size[0] if len(size) == 1 and not isinstance(size[0], int) else size)
 
 
 @answers("sparse_sum")

@@ -45,7 +45,7 @@ LINES = listed("""
     b.to_sparse_csr()
     M.to_sparse().to_sparse_csr()
     c.to_sparse(3)
-    c.crow_indices(), c.col_indices(), c.values(), c._nnz(), c.sparse_dim(), c.dense_dim(), h.dense_dim(), len(c), c.numel(), k.ccol_indices()
+    c.crow_indices(), c.col_indices(), c.values(), c._nnz(), c.sparse_dim(), c.dense_dim(), h.dense_dim(), len(c), c.numel()
     c[0], c[-1], c[1, 0], c[0, 1, 2], c[0, :, 1], c[0, ..., 0], c[0][1], h[0], h[0, 0], h[..., 1], h[0, 0, 0, 1], b[1]
     c[torch.tensor(0)]
     list(c), c.unbind(), h.unbind(3)[1], torch.select_copy(b[0], 0, 1), torch.select_copy(c, 0, 1), c.select(0, 1)

@@ -15,7 +15,7 @@ from ...ops import saves
 from ...ops.gradient import stays_complex
 from ...trace.cache.codes import CODES
 from ...trace.tape import LIFTED, LOCAL, Value, slot
-from ..core import Tensor, View
+from ..core import LAYOUTS, Tensor, View
 from ..recording import templates
 from ..values import lies_flipped, read_flipped
 
@@ -44,6 +44,8 @@ def rehearsal(node, grads, rules):
         ways[key] = min(seen + 1, AFTER)
         return rules(node, grads)
     ways[key] = NEVER
+    if type(grads[0]) in LAYOUTS:                                 # it has no memory to be told of
+        return rules(node, grads)
     watched = _Watch(node, grads[0])
     answers = rules(node, grads)
     try:
