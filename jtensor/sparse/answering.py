@@ -16,7 +16,7 @@ _PLAIN = frozenset("""
     __deepcopy__ __repr__ __format__ can_cast result_type is_distributed is_conj is_neg _is_view grad_dtype module_load""".split())
 # Made of functions that are asked themselves.
 _COMPOSITE = frozenset("""
-    svd_lowrank pca_lowrank dstack column_stack atleast_1d atleast_2d atleast_3d new_tensor concat concatenate""".split())
+    svd_lowrank pca_lowrank atleast_1d atleast_2d atleast_3d new_tensor concat concatenate""".split())
 _ATEN = {"__eq__": "eq.Tensor", "__ne__": "ne.Tensor", "gt": "gt.Scalar", "lt": "lt.Scalar", "ge": "ge.Scalar", "le": "le.Scalar",
          "eq": "eq.Tensor", "ne": "ne.Scalar", "mean": "mean.dim", "std": "std.correction", "sort": "sort.stable",
          "softmax": "_softmax", "log_softmax": "_log_softmax", "narrow": "as_strided", "squeeze": "as_strided", "chunk": "as_strided",
@@ -89,6 +89,6 @@ def refused(name, args, otherwise="SparseCsrCPU"):
                                "doesn't exist for this backend; torch.Tensor.to_dense() makes a tensor that it takes.")
 
 
-COORDINATES = Layout(("arithmetic", "complexes", "products", "moving", "reducing", "keeping", "alike"),
+COORDINATES = Layout(("arithmetic", "complexes", "products", "moving", "reducing", "keeping", "resizing", "alike", "composed"),
                      lambda name, args: refused(_ATEN.get(name, name), args, "SparseCPU"))
 answers = COORDINATES.answers

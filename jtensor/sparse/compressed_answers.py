@@ -28,7 +28,7 @@ def _refusal(name, args):
 
 
 _REFUSED = frozenset("exp __eq__ eq __ne__ ne div gt lt ge le cos sigmoid log pow __pow__ clamp".split())
-COMPRESSED = Layout(("compressed_pieces", "compressed_products"), _refusal)
+COMPRESSED = Layout(("compressed_pieces", "compressed_products", "composed"), _refusal)
 answers = COMPRESSED.answers
 
 
@@ -90,6 +90,29 @@ def numpy(self, *args, **kwargs):
     raise TypeError(f"can't convert {KINDS[self._layout.name]} layout tensor to numpy. Use Tensor.to_dense() first.")
 
 
+@answers("item", "__float__", "__int__", "__index__", "__complex__", "__bool__", "is_nonzero")
+def item(self):
+    if self.numel() != 1:
+        raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
+    raise refused("_local_scalar_dense", (self,))
+
+
+@answers("new", "new_tensor")
+def new(self, *given, **options):
+    """A copy of a compressed tensor by a dense one; by another one PyTorch's error."""
+    if is_compressed(self):
+        raise RuntimeError("Cannot map DispatchKey SparseCsrCPU to a unique layout.")
+    return keeping.new_tensor(self, *given, **options)
+
+
+@answers("type_as")
+def type_as(self, other):
+    if is_compressed(self) is not is_compressed(other):
+        raise RuntimeError("to(options) doesn't support converting to a different layout, but got self.layout being "
+                           f"{products.kind_of(self)} and options.layout set as {products.kind_of(other)}")
+    return keeping.to(self, other.dtype)
+
+
 @answers("type")
 def kind(self, dtype=None):
     if dtype is not None:
@@ -100,7 +123,7 @@ def kind(self, dtype=None):
 # -- copies and other layouts ------------------------------------------------------------------------------------------
 
 
-for _name in ("clone", "detach", "to", "cpu", *keeping.CASTS, *(f"to_sparse_{_kind}" for _kind in ("csr", "csc", "bsr", "bsc"))):
+for _name in ("clone", "detach", "to", "cpu", "tensor", "as_tensor", "asarray", *keeping.CASTS, *("to_" + _kind for _kind in KINDS)):
     answers(_name)(COORDINATES.table[_name])
 
 
@@ -208,7 +231,7 @@ def zero_(input):
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def _given(out, made, elementwise=False):
+def given(out, made, elementwise=False):
     """The result, or ``out`` after it has become that."""
     if out is None:
         return made
@@ -225,13 +248,53 @@ def _unary(name):
     def of_compressed(input, *args, out=None, **options):
         values = function(elements_of(input), *args, **options)
         node = values.grad_fn
-        return _given(out, with_elements(input, values, "" if node is None else node.name()), True)
+        return given(out, with_elements(input, values, "" if node is None else node.name()), True)
     answers(name)(of_compressed)
     answers(name + "_")(lambda input, *args: replace(input, of_compressed(input, *args)))
 
 
 for _name in (*arithmetic.ZERO_TO_ZERO, "neg", "angle", "conj_physical"):
-    _unary(_name)
+    if _name != "nan_to_num":
+        _unary(_name)
+for _old, _new in (arithmetic.OLDER | {"negative": "neg"}).items():
+    for _ending in ("", "_"):
+        answers(_old + _ending)(COMPRESSED.table[_new + _ending])
+
+
+@answers("nn.functional.relu")
+def relu(input, inplace=False):
+    return COMPRESSED.table["relu_" if inplace else "relu"](input)
+
+
+@answers("nn.functional.dropout", *(f"nn.functional.dropout{n}d" for n in (1, 2, 3)))
+def dropout(input, p=0.5, training=True, inplace=False):
+    if training and p:
+        raise refused("bernoulli_.float", (input,))
+    return input
+
+
+@answers("positive", "resolve_conj", "resolve_neg", "real")
+def positive(input):
+    if input.is_complex():
+        raise refused("view_as_real", (input,))
+    return input
+
+
+@answers("fill_")
+def fill_(input, value):
+    """All elements that are kept."""
+    return replace(input, compressed_of(input, jtensor.full_like(input._elements, value)))
+
+
+@answers("fill")
+def fill(input, value):
+    return compressed_of(input, jtensor.full_like(input._elements, value))
+
+
+@answers("normal_")
+def normal_(self, mean=0, std=1, *, generator=None):
+    input = self
+    return replace(input, compressed_of(input, input._elements.detach().clone().normal_(mean, std, generator=generator)))
 
 
 @answers("conj")
@@ -244,16 +307,19 @@ def mul(input, other, *, out=None):
     """The product with a number or a dense matrix, or with a sparse one."""
     x, y = (input, other) if is_compressed(input) else (other, input)
     if arithmetic.is_number(y):
-        return _given(out, _by_number(x, y))
+        return given(out, _by_number(x, y))
     if x.batch:
         raise RuntimeError(f"coo_to_{x._layout.name}: conversion from Sparse to {_kind((x,))} for input tensors with sparse_dim()!=2 is "
                            "not supported")
     if is_compressed(y):
-        return _given(out, to_layout(twin(x) * twin(y), x._layout, x.blocksize))
+        return given(out, to_layout(twin(x) * twin(y), x._layout, x.blocksize))
     if is_sparse(y):
         raise RuntimeError("mul: expected both sparse tensors in one layout")
-    picked = at_places(y.expand(x.shape), x._pattern_in_coordinates()).reshape(x._elements.shape)
-    return _given(out, with_elements(x, elements_of(x) * picked, "MulBackward0"))
+    if y.shape != x.shape:
+        raise RuntimeError(f"sparse_mask(): operands have incompatible sizes; self has size {list(y.shape)} but mask has size "
+                           f"{list(x.shape)}")
+    picked = at_places(y, x._pattern_in_coordinates()).reshape(x._elements.shape)
+    return given(out, with_elements(x, elements_of(x) * picked, "MulBackward0"))
 
 
 def _by_number(x, number):
@@ -284,7 +350,7 @@ def add(input, other, *, alpha=1, out=None):
             wanted, lines = ("crow", "row") if input.by_rows else ("ccol", "column")
             raise RuntimeError(f"{wanted}_indices expected sparse {lines} compressed tensor layout but got {_kind((other,))}")
         made = jtensor.add(twin(input).coalesce(), twin(other).coalesce(), alpha=alpha)
-        return _given(out, to_layout(made, input._layout, input.blocksize))
+        return given(out, to_layout(made, input._layout, input.blocksize))
     if is_compressed(other):
         return jtensor.add(input, twin(other), alpha=alpha, out=out)
     if not isinstance(other, jtensor.Tensor):

@@ -93,7 +93,7 @@ def joined(*args, **kwargs):
     raise RuntimeError("Sparse CSR tensors do not have is_contiguous")
 
 
-@answers("expand", "expand_as", "broadcast_to")
+@answers("expand", "broadcast_to")
 def expand(self, *args, **kwargs):
     raise RuntimeError(f"expand is unsupported for {KINDS[self._layout.name]} tensors")
 
@@ -186,9 +186,19 @@ def resize_(input, *size, memory_format=None):
     return replace(input, put_together(input._layout, from_host(made), input._others, input._elements, size))
 
 
-@answers("resize_as_sparse_", "resize_as_")
-def resize_as_(input, the_template, *, memory_format=None):
+@answers("resize_as_sparse_")
+def resize_as_sparse_(input, the_template):
+    return resize_as_(input, the_template, name="resize_as_sparse_")
+
+
+@answers("resize_as_")
+def resize_as_(input, the_template, *, memory_format=None, name="resize_as_"):
     """The size of another tensor of the layout, with its places."""
+    if not is_compressed(input) or the_template.layout is jtensor.strided:
+        if input.shape == the_template.shape and name != "resize_as_sparse_":
+            return input
+        if not is_compressed(input) and name != "resize_as_sparse_":
+            return input.resize_(the_template.shape)
     for what, x in (("self", input), ("src", the_template)):
         if not is_compressed(x):
             raise RuntimeError(f"resize_as_sparse_compressed_: {what}  expected sparse compressed tensor layout but got Strided")

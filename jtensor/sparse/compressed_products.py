@@ -10,8 +10,9 @@ import jtensor
 
 from . import products
 from .compressed import KINDS, elements_of, is_compressed, twin, with_elements
-from .compressed_answers import answers
+from .compressed_answers import COMPRESSED, answers, given
 from .compressing import to_layout
+from .replacing import before, replace
 from .tensors import is_sparse
 
 
@@ -28,14 +29,28 @@ def _by_twins(name, function):
                 raise TypeError(f"{name}(): argument '{key}' (position {at}) must be Tensor, not {type(x).__name__}")
         *_, left, right = given.values()
         _refuse_batches(name, left, right)
+        _refuse_blocks(name, left, right)
         if left.ndim == right.ndim == 2:
             products.refuse_unlike_sizes(left, right)
         compressed = {key: x for key, x in given.items() if is_compressed(x)}
         bound.arguments.update({key: twin(x) for key, x in compressed.items()})
         made = function(*bound.args, **bound.kwargs)
-        return to_layout(made, next(iter(compressed.values()))._layout) if is_sparse(made) else made
+        if not is_sparse(made):
+            return made
+        columns = name == "sparse_mm" and all(x._layout is jtensor.sparse_csc for x in compressed.values())
+        return to_layout(made, jtensor.sparse_csc if columns else jtensor.sparse_csr)
     answers(name)(product)
     return product
+
+
+def _refuse_blocks(name, left, right):
+    """PyTorch's errors of products of two sparse matrices one of which has blocks."""
+    if jtensor.strided in (left.layout, right.layout) or not any(is_compressed(x) and x.in_blocks for x in (left, right)):
+        return
+    kind, other = products.kind_of(left), products.kind_of(right)
+    if is_compressed(left) and left.in_blocks and name != "sparse_mm":
+        raise RuntimeError(f"zeros_sparse_compressed expected sparse compressed (non-block) tensor layout but got {kind}")
+    raise RuntimeError(f"addmm: computation on CPU is not implemented for {kind} + {kind} @ {other}")
 
 
 def _refuse_batches(name, left, right):
@@ -54,6 +69,29 @@ def _refuse_batches(name, left, right):
 
 for _name in ("mm", "mv", "matmul", "addmm"):
     _by_twins(_name, getattr(products, _name))
+_addmm = COMPRESSED.table["addmm"]
+
+
+@answers("addmm")
+def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+    """``beta * input + alpha * mat1 @ mat2``: sparse if all three are, dense if ``input`` is."""
+    sparse = [isinstance(x, jtensor.Tensor) and x.layout is not jtensor.strided for x in (input, mat1, mat2)]
+    if sparse[0] and not all(sparse):
+        raise RuntimeError(f"addmm: computation on CPU is not implemented for {products.kind_of(input)} + {products.kind_of(mat1)} @ "
+                           f"{products.kind_of(mat2)}")
+    if not all(sparse[1:]) or not isinstance(input, jtensor.Tensor):
+        return _addmm(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
+    product = jtensor.mm(mat1, mat2)
+    if sparse[0]:
+        return given(out, jtensor.add(input * beta, product, alpha=alpha))
+    return jtensor.add(input * beta, product.to_dense(), alpha=alpha, out=out)
+
+
+@answers("addmm_")
+def addmm_(input, mat1, mat2, *, beta=1, alpha=1):
+    if not is_compressed(input):
+        return input.copy_(addmm(input, mat1, mat2, beta=beta, alpha=alpha))
+    return replace(input, addmm(before(input), mat1, mat2, beta=beta, alpha=alpha))
 
 
 @answers("linear")

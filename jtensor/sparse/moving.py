@@ -348,6 +348,6 @@ def reshape(*args, **kwargs):
     raise RuntimeError("reshape is not implemented for sparse tensors")
 
 
-@answers("expand", "expand_as", "repeat", "broadcast_to", "tile")
+@answers("expand", "repeat", "broadcast_to", "tile")
 def expand(*args, **kwargs):
     raise RuntimeError("expand is unsupported for Sparse tensors")

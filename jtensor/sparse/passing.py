@@ -18,8 +18,8 @@ _STRIDED = frozenset("slice narrow split unbind chunk unfold asstrided diagonal 
 
 
 def through(node, grad, rules):
-    """The gradients of a node's inputs for a sparse one of its result; ``rules``: what the node makes of dense ones. RuntimeError for a view
-    of which PyTorch has no gradient either."""
+    """The gradients of a node's inputs for a sparse one of its result; ``rules``: what the node makes of dense ones. RuntimeError for a
+    view of which PyTorch has no gradient either."""
     plan, operator = node.plan, node.plan.operator
     if node.saved is None:
         return rules(node, [grad.to_dense()])                                              # which says that it is gone

@@ -48,6 +48,8 @@ def _check(name, x, y):
             raise RuntimeError(f"{name}: expected matrices, got {x.ndim}D and {y.ndim}D tensors")
     if is_sparse(x) and is_sparse(y):
         refuse_unlike_sizes(x, y)
+    elif is_sparse(x) and y.layout is not jtensor.strided:
+        raise RuntimeError(f"addmm: computation on CPU is not implemented for Sparse + Sparse @ {kind_of(y)}")
     _refuse_dense_dims(x, y, name)
     if x.shape[1] != y.shape[0]:                                        # a dense matrix before a sparse one: the other way round
         wanted, found = (x.shape[1], y.shape[0]) if is_sparse(x) else (y.shape[0], x.shape[1])
@@ -137,7 +139,7 @@ def sparse_times_sparse(x, y, name):
     return assembled(places.merged(), order.values(values) if hasattr(order, "values") else values, True, name)
 
 
-@answers("matmul", "__matmul__", "__rmatmul__")
+@answers("matmul", "__matmul__")
 def matmul(input, other, *, out=None):
     """`torch.matmul` of a matrix and a vector, of two batches, and of anything dense times a matrix."""
     if input.ndim == 2 and other.ndim == 1:
@@ -205,6 +207,9 @@ def _addmm(input, mat1, mat2, beta, alpha, name):
     _check("addmm", mat1, mat2)
     if not is_sparse(mat1):
         return _sum_of(input, _dense_times(mat1, mat2), beta, alpha)
+    if is_sparse(mat2):
+        raise RuntimeError("addmm_sparse_dense: expected either 'mat1' to have sparse layout and 'mat2' to have strided layout, got 'mat1' "
+                           "with layout Sparse and 'mat2' with layout Sparse")
     size = (mat1.shape[0], mat2.shape[1])
     product = _rows_times(mat1.detach(), mat2.detach())
     product = product if alpha == 1 else product * alpha
