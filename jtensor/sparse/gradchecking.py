@@ -45,7 +45,8 @@ def as_sparse_gradcheck(gradcheck):
 
     >>> import jtensor as torch
     >>> check = torch.sparse.as_sparse_gradcheck(torch.autograd.gradcheck)
-    >>> check(lambda x: x.to_sparse_csr(), torch.eye(2, dtype=torch.float64).to_sparse().requires_grad_())
+    >>> with torch.sparse.check_sparse_tensor_invariants():
+    ...     check(lambda x: x.to_sparse_csr(), torch.eye(2, dtype=torch.float64).to_sparse().requires_grad_())
     True
     """
     def gradcheck_with_sparse_support(func, inputs, **kwargs):
