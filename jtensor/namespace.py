@@ -154,7 +154,7 @@ _ROOM_OF = {
     "to_dlpack": "utils.dlpack",
     "sparse_coo_tensor": "sparse.making",
     **dict.fromkeys("sparse_compressed_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor".split(),
-                    "sparse.compressed"),
+                    "sparse.compressed_making"),
     **dict.fromkeys("dsmm hsmm hspmm saddmm smm spmm sspaddmm".split(), "sparse.products"),
     **dict.fromkeys(("segment_reduce", "_segment_reduce"), "segments"),
     "Tag": "library.tags",

@@ -167,7 +167,7 @@ _BUILT_IN = ("torch.nn", *("torch." + room for room in _PREFIXED))
 def _late_names():
     """Names of the package whose rooms are imported when they are asked for."""
     from . import namespace
-    rooms = ("sharing", "signal.top_level", "segments", "sparse.making", "sparse.compressed")
+    rooms = ("sharing", "signal.top_level", "segments", "sparse.making", "sparse.compressed_making")
     return [*(name for name, room in namespace._ROOM_OF.items() if room in rooms and name != "from_dlpack"), *namespace._FROM_NN]
 
 

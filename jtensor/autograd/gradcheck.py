@@ -8,20 +8,9 @@ import warnings
 import numpy as np
 
 from ..base.errors import missing
+from .undefined import GradcheckError, host, is_sparse, tupled, with_history, without_gradients, zero_times_gradient
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
-NOTES = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
-UNDEFINED = ("Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break existing "
-             "callers of this function. If this is true for you, you can call this function with \"check_undefined_grad=False\" to "
-             "disable the feature")
-
-
-class GradcheckError(RuntimeError):
-    """A gradient is not what differences say."""
-
-    __module__ = "torch.autograd.gradcheck"
-
-
 def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True,
               check_grad_dtypes=False, check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False,
               check_backward_ad=True, fast_mode=False, masked=None):
@@ -38,9 +27,9 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
         if value and not there:
             raise AssertionError(f"Setting {name}=True requires {needed} to be True")
     try:
-        inputs = _tuple(inputs)
+        inputs = tupled(inputs)
         if check_backward_ad:
-            _check(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes)
+            _check(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes, masked)
         if check_forward_ad:
             _check_forwards(func, inputs, eps, atol, rtol)
         if check_batched_grad:
@@ -70,29 +59,21 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
         for name, value in (("check_undefined_grad", check_undefined_grad), ("check_batched_grad", check_batched_grad)):
             if value:
                 raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True")
-    inputs = _tuple(inputs)
+    inputs = tupled(inputs)
     if grad_outputs is None:
-        weights = tuple([_random_like(out, gen_non_contig_grad_outputs) for out in _with_history(func(*inputs))])
+        weights = tuple([_random_like(out, gen_non_contig_grad_outputs) for out in with_history(func(*inputs))])
     else:
-        weights = _tuple(grad_outputs)
+        weights = tupled(grad_outputs)
     count = len(weights)
 
     def gradient(*args):
         given = args[:len(args) - count]
         chosen = tuple([t for t in given if isinstance(t, torch.Tensor) and t.requires_grad])
-        grads = torch.autograd.grad(_with_history(func(*given)), chosen, args[len(args) - count:], create_graph=True, allow_unused=True)
+        grads = torch.autograd.grad(with_history(func(*given)), chosen, args[len(args) - count:], create_graph=True, allow_unused=True)
         return tuple([g for g in grads if g is not None])
     return gradcheck(gradient, inputs + weights, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
                      check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
-                     check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev)
-
-
-def _tuple(x):
-    return x if isinstance(x, tuple) else tuple(x) if isinstance(x, list) else (x,)
-
-
-def _with_history(outputs):
-    return tuple([o for o in _tuple(outputs) if o.requires_grad])
+                     check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev, masked=masked)
 
 
 def _random_like(out, strided):
@@ -106,10 +87,13 @@ def _random_like(out, strided):
 # -- the check --------------------------------------------------------------------------------------------------------
 
 
-def _check(func, inputs, eps, atol, rtol, nondet_tol, undefined, dtypes):
+def _check(func, inputs, eps, atol, rtol, nondet_tol, undefined, dtypes, masked):
     chosen = _inputs_checked(inputs)
     given = func(*inputs)
-    outputs = _with_history(given)
+    outputs = with_history(given)
+    if any(is_sparse(o) for o in outputs):
+        raise ValueError("Sparse output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) on the output of fn for "
+                         "gradcheck.")
     if not outputs:
         _nothing_differentiable(func, inputs, chosen, given, eps)
         return
@@ -118,10 +102,10 @@ def _check(func, inputs, eps, atol, rtol, nondet_tol, undefined, dtypes):
         parts = [(lambda o: o.imag if o.is_complex() else None, "While considering the imaginary part of complex outputs only, "),
                  (lambda o: o.real if o.is_complex() else o, "While considering the real part of complex outputs only, ")]
     for part, lead in parts:
-        _compare(func, inputs, chosen, part, lead, eps, atol, rtol, nondet_tol, dtypes)
-    _zero_times_gradient(outputs, chosen)
+        _compare(func, inputs, chosen, part, lead, eps, atol, rtol, nondet_tol, dtypes, masked)
+    zero_times_gradient(outputs, chosen)
     if undefined:
-        _without_gradients(func, inputs, chosen)
+        without_gradients(func, inputs, chosen)
 
 
 def _inputs_checked(inputs):
@@ -131,13 +115,12 @@ def _inputs_checked(inputs):
     for at, t in enumerate(inputs):
         if not isinstance(t, torch.Tensor) or not t.requires_grad:
             continue
-        if t.layout is not torch.strided:
-            raise missing("gradcheck of sparse inputs", "gradcheck of a function of the values, which makes the sparse tensor inside")
         if t.dtype not in (torch.float64, torch.complex128):
             warnings.warn(f"Input #{at} requires gradient and is not a double precision floating point or complex. This check will "
                           f"likely fail "
                           "if all the inputs are not of double precision floating point or complex. ", stacklevel=4)
-        if any(stride == 0 and size > 1 for stride, size in zip(t.stride(), t.shape, strict=True)):
+        content = t._values() if is_sparse(t) else t
+        if any(stride == 0 and size > 1 for stride, size in zip(content.stride(), content.shape, strict=True)):
             raise RuntimeError(f"The {at}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                                f"non-overlapping to be "
                                "able to compute the numerical gradients correctly. You should call .contiguous on the input before "
@@ -150,36 +133,40 @@ def _inputs_checked(inputs):
     return chosen
 
 
-def _compare(func, inputs, chosen, part, lead, eps, atol, rtol, nondet_tol, dtypes):
-    outputs = [part(o) for o in _with_history(func(*inputs))]
+def _compare(func, inputs, chosen, part, lead, eps, atol, rtol, nondet_tol, dtypes, masked):
+    import jtensor as torch
+    outputs, given = [part(o) for o in with_history(func(*inputs))], inputs
+    if not masked and any(is_sparse(t) for _, t in chosen):                 # elements that a sparse tensor has not are varied, too
+        given = tuple([torch.sparse.gradchecking.densified(x) for x in inputs])
 
     def values():
-        return [part(o) for o in _with_history(func(*inputs))]
-    numerical = {at: _numerical(values, t, eps) for at, t in chosen}
+        return [part(o) for o in with_history(func(*given))]
+    numerical = {at: _numerical(values, given[at], eps) for at, _ in chosen}
     for nr, out in enumerate(outputs):
         if out is None:
             continue
         analytical = _analytical(out, chosen, nondet_tol, dtypes)
-        for (at, t), found in zip(chosen, analytical, strict=True):
+        for which, ((at, t), found) in enumerate(zip(chosen, analytical, strict=True)):        # counted as PyTorch counts
             expected = numerical[at][nr]
             if expected is not None and not np.allclose(found, expected, rtol, atol, equal_nan=False):
-                raise GradcheckError(f"{lead}Jacobian mismatch for output {nr} with respect to input "
-                                     f"{at},\nnumerical:{_shown(expected, t)}\n"
-                                     f"analytical:{_shown(found, t)}\n")
+                raise GradcheckError(f"{lead}Jacobian mismatch for output {nr} with respect to input {which},\n"
+                                     f"numerical:{_shown(expected, t)}\nanalytical:{_shown(found, t)}\n")
 
 
 def _check_forwards(func, inputs, eps, atol, rtol):
     """The same of tangents: each column is a derivative in the direction of one element."""
     chosen = _inputs_checked(inputs)
-    kinds = [_is_continuous(o) for o in _tuple(func(*inputs))]
+    if any(is_sparse(t) for _, t in chosen):
+        raise missing("forward-mode gradcheck of sparse inputs", "check_backward_ad=True")
+    kinds = [_is_continuous(o) for o in tupled(func(*inputs))]
 
     def values():
-        return [o for o, kind in zip(_tuple(func(*inputs)), kinds, strict=True) if kind]
-    for at, t in chosen:
+        return [o for o, kind in zip(tupled(func(*inputs)), kinds, strict=True) if kind]
+    for which, (at, t) in enumerate(chosen):
         numerical, found = _numerical(values, t, eps), _tangents(func, inputs, at, t, kinds)
         for nr, expected in enumerate(numerical):
             if expected is not None and not np.allclose(found[nr], expected, rtol, atol, equal_nan=False):
-                raise GradcheckError(f"Jacobian computed with forward mode mismatch for output {nr} with respect to input {at},\n"
+                raise GradcheckError(f"Jacobian computed with forward mode mismatch for output {nr} with respect to input {which},\n"
                                      f"numerical:{_shown(expected, t)}\nanalytical:{_shown(found[nr], t)}\n")
 
 
@@ -191,9 +178,9 @@ def _tangents(func, inputs, at, t, kinds):
     """For each continuous output a matrix (elements of ``t``, of the output) of its derivatives."""
     columns = []
     for place in range(t.numel()):
-        column = [_host(x) for x in _tangent(func, inputs, at, _direction(t, place), kinds)]
+        column = [host(x) for x in _tangent(func, inputs, at, _direction(t, place), kinds)]
         if t.is_complex():                               # as differences are combined: the slope along i counts i times
-            along = [_host(x) for x in _tangent(func, inputs, at, _direction(t, place) * 1j, kinds)]
+            along = [host(x) for x in _tangent(func, inputs, at, _direction(t, place) * 1j, kinds)]
             column = [a + 1j * b for a, b in zip(column, along, strict=True)]
         columns.append(column)
     return [np.array(rows) for rows in zip(*columns, strict=True)]
@@ -212,7 +199,7 @@ def _tangent(func, inputs, at, direction, kinds):
     ad = torch.autograd.forward_ad
     with ad.dual_level():
         given = [ad.make_dual(x, direction) if nr == at else x for nr, x in enumerate(inputs)]
-        outputs = [ad.unpack_dual(o) for o, kind in zip(_tuple(func(*given)), kinds, strict=True) if kind]
+        outputs = [ad.unpack_dual(o) for o, kind in zip(tupled(func(*given)), kinds, strict=True) if kind]
         return [torch.zeros_like(o.primal) if o.tangent is None else o.tangent for o in outputs]
 
 
@@ -222,7 +209,7 @@ def _tangent(func, inputs, at, direction, kinds):
 def _backward_of_rows(func, inputs):
     """A backward of random gradients, and some of these."""
     import jtensor as torch
-    outputs, tensors = _with_history(func(*inputs)), [t for _, t in _inputs_checked(inputs)]
+    outputs, tensors = with_history(func(*inputs)), [t for _, t in _inputs_checked(inputs)]
 
     def backward(*grads):
         found = torch.autograd.grad(outputs, tensors, grads, retain_graph=True, allow_unused=True)
@@ -233,7 +220,7 @@ def _backward_of_rows(func, inputs):
 def _columns(func, inputs):
     """Derivatives in a random direction, and some of these."""
     import jtensor as torch
-    kinds, chosen = [_is_continuous(o) for o in _tuple(func(*inputs))], _inputs_checked(inputs)
+    kinds, chosen = [_is_continuous(o) for o in tupled(func(*inputs))], _inputs_checked(inputs)
 
     def forward(*directions):
         return [x for (at, _), d in zip(chosen, directions, strict=True) for x in _tangent(func, inputs, at, d, kinds)]
@@ -252,10 +239,6 @@ def _check_batch(function, rows, what):
             raise GradcheckError(f"{what} gives other numbers than one call after the other:\n{batch}\nand\n{torch.stack(list(expected))}")
 
 
-def _host(t):
-    return np.asarray(t.detach().resolve_conj().resolve_neg().contiguous().numpy()).reshape(-1).copy()
-
-
 def _shown(matrix, like):
     import jtensor as torch
     return torch.from_numpy(np.ascontiguousarray(matrix)).to(like.dtype)
@@ -264,13 +247,14 @@ def _shown(matrix, like):
 def _numerical(values, t, eps):
     """For each output a matrix (elements of ``t``, of the output) of central differences; ``t`` is changed in place and restored."""
     def seen():                                          # at once: an output may be the input itself
-        return [o if o is None else (o.shape, o.dtype, _host(o)) for o in values()]
-    data, columns = t.data, []
-    host = np.asarray(t.detach().resolve_conj().resolve_neg().contiguous().numpy()).copy()
-    for place in np.ndindex(*host.shape):
+        return [o if o is None else (o.shape, o.dtype, host(o)) for o in values()]
+    import jtensor as torch
+    (data, numbers), columns = torch.sparse.gradchecking.varied(t) if is_sparse(t) else (t.data, None), []
+    before = host(data).reshape(tuple(data.shape))
+    for place in np.ndindex(*before.shape):
         column = None
         for step in (eps, eps * 1j) if t.is_complex() else (eps,):
-            old = host[place].item()
+            old = before[place].item()
             data[place] = old + step
             high = seen()
             data[place] = old - step
@@ -280,6 +264,10 @@ def _numerical(values, t, eps):
             column = slopes if column is None else [None if a is None else a + 1j * b for a, b in zip(column, slopes, strict=True)]
         columns.append(column)
     outputs = len(columns[0]) if columns else len(values())
+    if numbers is not None and columns:
+        found = dict(zip(numbers.tolist(), columns, strict=True))
+        nothing = [None if c is None else 0 * c for c in columns[0]]
+        columns = [found.get(number, nothing) for number in range(t.numel())]
     return [np.array([c[nr] for c in columns]) if columns and columns[0][nr] is not None else None for nr in range(outputs)]
 
 
@@ -318,7 +306,7 @@ def _rows(out, chosen, dtypes):
                 raise GradcheckError("Analytical gradient has incorrect size")
             if dtypes and g.dtype != t.dtype:
                 raise GradcheckError("Gradient has dtype mismatch")
-            matrix[:, k] = _host(g.to_dense())
+            matrix[:, k] = host(g.to_dense())
     return matrices
 
 
@@ -328,59 +316,10 @@ def _kind(t):
 
 def _nothing_differentiable(func, inputs, chosen, given, eps):
     """An output without history must not depend on the inputs."""
-    kinds = [hasattr(o, "dtype") and (o.is_floating_point() or o.is_complex()) for o in _tuple(given)]
+    kinds = [hasattr(o, "dtype") and (o.is_floating_point() or o.is_complex()) for o in tupled(given)]
 
     def values():
-        return [o for o, differentiable in zip(_tuple(func(*inputs)), kinds, strict=True) if differentiable]
+        return [o for o, differentiable in zip(tupled(func(*inputs)), kinds, strict=True) if differentiable]
     for _, t in chosen:
         if any(np.any(matrix != 0) for matrix in _numerical(values, t, eps)):
             raise GradcheckError("Numerical gradient for function expected to be zero")
-
-
-def _zero_times_gradient(outputs, chosen):
-    import jtensor as torch
-    tensors = [t for _, t in chosen]
-    grads = torch.autograd.grad(outputs, tensors, [torch.zeros_like(o) for o in outputs], allow_unused=True, retain_graph=True)
-    for g, t in zip(grads, tensors, strict=True):
-        if g is None:
-            continue
-        if g.layout is not t.layout:
-            raise GradcheckError(f"grad is incorrect layout ({g.layout} is not {t.layout})")
-        if np.any(_host(g) != 0):
-            raise GradcheckError("backward not multiplied by grad_output")
-        if g.dtype != t.dtype:
-            raise GradcheckError("grad is incorrect type")
-        if g.size() != t.size():
-            raise GradcheckError("grad is incorrect size")
-
-
-def _without_gradients(func, inputs, chosen):
-    """The backward must take undefined gradients: of all outputs, and of each alone."""
-    import jtensor as torch
-
-    class Undefined(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x.clone()
-
-        @staticmethod
-        def backward(ctx, grad):
-            return None
-
-    def grads(cut):
-        outs = [Undefined.apply(o) if cut is None or at == cut else o for at, o in enumerate(_with_history(func(*inputs)))]
-        weights = [torch.zeros_like(o) for o in outs]
-        try:
-            found = torch.autograd.grad(outs, [t for _, t in chosen], weights, allow_unused=True)
-        except RuntimeError as error:
-            warnings.warn(UNDEFINED, stacklevel=5)
-            raise GradcheckError("Expected backward function to handle undefined output grads. " + NOTES) from error
-        for g in found:
-            if g is not None and np.any(_host(g) != 0):
-                warnings.warn(UNDEFINED, stacklevel=5)
-                raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
-                                     + NOTES)
-    count = len(_with_history(func(*inputs)))
-    grads(None)
-    for at in range(count if count > 1 else 0):
-        grads(at)

@@ -6,6 +6,7 @@ calls it. May not know: what the operations do.
 """
 from ..tensor.calling.answers import Answers, name_of
 from ..tensor.calling.overriding import spread
+from ..tensor.calling.refusals import refusal
 from ..tensor.core import Tensor
 
 # They ask a tensor for its shape, type, device and history alone.
@@ -15,7 +16,7 @@ _PLAIN = frozenset("""
     __deepcopy__ __repr__ __format__ can_cast result_type is_distributed is_conj is_neg _is_view grad_dtype module_load""".split())
 # Made of functions that are asked themselves.
 _COMPOSITE = frozenset("""
-    svd_lowrank pca_lowrank dstack column_stack atleast_1d atleast_2d atleast_3d new_tensor concat concatenate""".split())
+    svd_lowrank pca_lowrank atleast_1d atleast_2d atleast_3d new_tensor concat concatenate""".split())
 _ATEN = {"__eq__": "eq.Tensor", "__ne__": "ne.Tensor", "gt": "gt.Scalar", "lt": "lt.Scalar", "ge": "ge.Scalar", "le": "le.Scalar",
          "eq": "eq.Tensor", "ne": "ne.Scalar", "mean": "mean.dim", "std": "std.correction", "sort": "sort.stable",
          "softmax": "_softmax", "log_softmax": "_log_softmax", "narrow": "as_strided", "squeeze": "as_strided", "chunk": "as_strided",
@@ -34,6 +35,11 @@ class Layout(Answers):
         super().__init__(__package__, rooms, _tidy)
         self.refusal = refusal
 
+    def through(self, node, grad, rules):
+        """What a dense function's node makes of a sparse gradient."""
+        from .passing import through
+        return through(node, grad, rules)
+
     def answer(self, entry, args, kwargs, nobody):
         """What a function does for these arguments, one of which is of the class; ``nobody`` where it is to do what it did."""
         name = name_of(entry)
@@ -41,11 +47,31 @@ class Layout(Answers):
             return nobody
         function = self.found(name)
         if function is not None:
-            found = function(*args, **kwargs)
+            try:
+                found = function(*args, **kwargs)
+            except Exception:
+                if (known := _ill_called(entry, args, kwargs)) is None:
+                    raise
+                found = known
             return nobody if found is PASS else found
         if name in _PLAIN or name in _COMPOSITE or entry.key is None:
             return nobody
+        if (found := _ill_called(entry, args, kwargs)) is not None:
+            return found
         raise self.refusal(name, args)
+
+
+def _ill_called(entry, args, kwargs):
+    """After a call has failed: raises PyTorch's error if it is one of a form that its parser does not take. Of an operator, which leaves
+    the other operand to answer then, NotImplemented; None where the form is right."""
+    if entry.operator:
+        other = args[1:]
+        unknown = refusal("Tensor.mul", other, kwargs) if entry.python and other else refusal(entry.key, other, kwargs)
+        return None if unknown is None else NotImplemented
+    error = refusal(entry.key, args[entry.method:], kwargs) if entry.key is not None else None
+    if error is not None:
+        raise error from None
+    return None
 
 
 def _tidy(x):
@@ -63,6 +89,6 @@ def refused(name, args, otherwise="SparseCsrCPU"):
                                "doesn't exist for this backend; torch.Tensor.to_dense() makes a tensor that it takes.")
 
 
-COORDINATES = Layout(("arithmetic", "complexes", "products", "moving", "reducing", "keeping", "alike"),
+COORDINATES = Layout(("arithmetic", "complexes", "products", "moving", "reducing", "keeping", "resizing", "alike", "composed"),
                      lambda name, args: refused(_ATEN.get(name, name), args, "SparseCPU"))
 answers = COORDINATES.answers

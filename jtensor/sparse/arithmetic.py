@@ -44,8 +44,8 @@ def _unary(name):
 
 for _name in ZERO_TO_ZERO:
     _unary(_name)
-_OLDER = {"arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctanh": "atanh", "fix": "trunc", "absolute": "abs"}
-for _old, _new in _OLDER.items():
+OLDER = {"arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctanh": "atanh", "fix": "trunc", "absolute": "abs"}
+for _old, _new in OLDER.items():
     for _ending in ("", "_"):
         answers(_old + _ending)(COORDINATES.table[_new + _ending])
 
@@ -69,9 +69,7 @@ def neg_(input):
 @answers("pow")
 def power(input, exponent, *, out=None):
     """``input ** exponent`` for a positive number."""
-    if not is_sparse(input):
-        raise refused("pow.Tensor_Tensor", (input, exponent))
-    if isinstance(exponent, jtensor.Tensor) and exponent.ndim:
+    if not is_sparse(input) or isinstance(exponent, jtensor.Tensor) and exponent.ndim:
         raise refused("pow.Tensor_Tensor", (input, exponent))
     if not isinstance(exponent, jtensor.Tensor) and exponent == 0:
         raise RuntimeError("pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense")
@@ -245,6 +243,7 @@ def _written(input, other, name):
     if is_number(other) and not is_recorded(input, other):
         getattr(input._elements, name + "_")(other)
         input._counter.version += 1
+        input._coalesced = input._coalesced and name != "mul"               # PyTorch forgets it then
         return input
     return replace(input, (mul if name == "mul" else div)(before(input), other))
 

@@ -16,6 +16,22 @@ def conj_physical(input, *, out=None):
     return given(out, conj(input))
 
 
+@answers("conj_physical_")
+def conj_physical_(input):
+    if input.is_complex():
+        raise RuntimeError("unsupported tensor layout: Sparse")
+    return input
+
+
+@answers("view_as_complex")
+def view_as_complex(input):
+    """The numbers of which a last, dense dimension has the two parts, on the same memory."""
+    if input.shape[-1] != 2 or not input.dense_dim():
+        raise RuntimeError("view_as_complex_sparse is only supported for sparse tensors with the last dim == 2 and dense_dim > 0.")
+    made = sparse(input._pattern, jtensor.view_as_complex(input._elements), input._coalesced)
+    return recorded("ViewAsComplexBackward0", made, [input], lambda g: (jtensor.view_as_real(g),))
+
+
 @answers("conj")
 def conj(input):
     """The conjugate; a real tensor itself."""

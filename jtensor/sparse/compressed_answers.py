@@ -1,9 +1,7 @@
-"""What public functions do that are given a sparse matrix by rows or columns: its parts, copies, values, products and sums.
+"""What public functions do that are given a sparse matrix by rows or columns: its parts, copies, values and sums.
 
-Owns: the table of these layouts. Products and what moves elements go by the `twin` in coordinates.
+Owns: the table of these layouts. What needs places goes by the `twin` in coordinates. Pieces and matrix products have rooms of their own.
 """
-import inspect
-
 import jtensor
 
 from . import arithmetic, conversions, keeping, products
@@ -13,15 +11,15 @@ from .compressed import (
     compressed_of,
     elements_at,
     elements_of,
-    empty,
     is_compressed,
     put_together,
     twin,
     with_elements,
 )
+from .compressed_making import empty
 from .compressing import to_layout
-from .graph import at_places, is_recorded, recorded, refuse_complex_history, wants
-from .replacing import replace
+from .graph import at_places, conjugate, is_recorded, recorded, refuse_complex_history, wants
+from .replacing import before, replace
 from .tensors import is_sparse
 
 
@@ -30,7 +28,7 @@ def _refusal(name, args):
 
 
 _REFUSED = frozenset("exp __eq__ eq __ne__ ne div gt lt ge le cos sigmoid log pow __pow__ clamp".split())
-COMPRESSED = Layout((), _refusal)
+COMPRESSED = Layout(("compressed_pieces", "compressed_products", "composed"), _refusal)
 answers = COMPRESSED.answers
 
 
@@ -75,7 +73,7 @@ def sparse_dim(self):
 
 @answers("dense_dim")
 def dense_dim(self):
-    return self.ndim - 2
+    return self.ndim - 2 - self.batch
 
 
 @answers("untyped_storage", "storage", "is_shared", "storage_offset", "share_memory_")
@@ -92,6 +90,29 @@ def numpy(self, *args, **kwargs):
     raise TypeError(f"can't convert {KINDS[self._layout.name]} layout tensor to numpy. Use Tensor.to_dense() first.")
 
 
+@answers("item", "__float__", "__int__", "__index__", "__complex__", "__bool__", "is_nonzero")
+def item(self):
+    if self.numel() != 1:
+        raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
+    raise refused("_local_scalar_dense", (self,))
+
+
+@answers("new", "new_tensor")
+def new(self, *given, **options):
+    """A copy of a compressed tensor by a dense one; by another one PyTorch's error."""
+    if is_compressed(self):
+        raise RuntimeError("Cannot map DispatchKey SparseCsrCPU to a unique layout.")
+    return keeping.new_tensor(self, *given, **options)
+
+
+@answers("type_as")
+def type_as(self, other):
+    if is_compressed(self) is not is_compressed(other):
+        raise RuntimeError("to(options) doesn't support converting to a different layout, but got self.layout being "
+                           f"{products.kind_of(self)} and options.layout set as {products.kind_of(other)}")
+    return keeping.to(self, other.dtype)
+
+
 @answers("type")
 def kind(self, dtype=None):
     if dtype is not None:
@@ -102,7 +123,7 @@ def kind(self, dtype=None):
 # -- copies and other layouts ------------------------------------------------------------------------------------------
 
 
-for _name in ("clone", "detach", "to", "cpu", *keeping.CASTS, *(f"to_sparse_{_kind}" for _kind in ("csr", "csc", "bsr", "bsc"))):
+for _name in ("clone", "detach", "to", "cpu", "tensor", "as_tensor", "asarray", *keeping.CASTS, *("to_" + _kind for _kind in KINDS)):
     answers(_name)(COORDINATES.table[_name])
 
 
@@ -116,7 +137,7 @@ def to_dense(self, dtype=None, *, masked_grad=None):
     def pull(grad):
         if masked_grad is None or masked_grad:
             return (with_elements(self, elements_at(grad, self), "SparseMaskBackward0"),)
-        return (to_layout(grad, self._layout, tuple(self._elements.shape[1:3]) if self.in_blocks else None, dense_dim(self)),)
+        return (to_layout(grad, self._layout, self.blocksize, dense_dim(self)),)
     return recorded("ToDenseBackward0", made, [self], pull)
 
 
@@ -146,9 +167,24 @@ def sparse_mask(self, mask):
 def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     if layout is jtensor.strided:
         raise _another_layout(input, layout)
-    if layout is None or layout.name in KINDS:
-        return empty(layout or input._layout, tuple(input.shape), dtype or input.dtype, device or input.device, requires_grad)
-    return jtensor.zeros(input.shape, dtype=dtype or input.dtype, layout=layout, device=device or input.device, requires_grad=requires_grad)
+    kind, device = dtype or input.dtype, device or input.device
+    if layout is None or layout is input._layout:
+        made = _nothing(input, kind).to(device)
+        made._requires_grad = requires_grad
+        return made
+    return jtensor.zeros(input.shape, dtype=kind, layout=layout, device=device, requires_grad=requires_grad)
+
+
+def _nothing(x, dtype):
+    """No elements, or blocks of the same size, in the size of a tensor."""
+    values = x._elements.new_zeros((*x.shape[:x.batch], 0, *x._elements.shape[x.batch + 1:]), dtype=dtype)
+    return put_together(x._layout, x._begins.new_zeros(x._begins.shape), x._others.new_zeros((*x.shape[:x.batch], 0)), values, x.shape)
+
+
+@answers("new_zeros", "new_empty")
+def new_zeros(self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    size = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    return empty(self._layout, size, dtype or self.dtype, device or self.device, requires_grad, "empty")
 
 
 def _another_layout(input, layout):
@@ -174,21 +210,28 @@ for _name in ("ones_like", "empty_like", "full_like", "randn_like"):
 
 @answers("copy_")
 def copy_(self, src, non_blocking=False):
-    if not is_compressed(self) or not is_compressed(src):
-        raise RuntimeError("copy_ between different layouts is not supported. Found self type = "
-                           f"{self.layout} and src type = {src.layout}")
-    return replace(self, keeping.clone(src).to(self.dtype))
+    if not is_compressed(self):
+        raise RuntimeError("copy_sparse_compressed_ expected sparse compressed tensor layout but got "
+                           f"{'Sparse' if is_sparse(self) else 'Strided'}")
+    if not is_compressed(src) or self._layout is not src._layout:
+        raise RuntimeError("torch.copy_: copy of sparse compressed tensors having different layouts is not supported. self layout is "
+                           f"{_kind((self,))} and src layout is {products.kind_of(src)}")
+    if self._nnz() != src._nnz():
+        raise RuntimeError("torch.copy_: only sparse compressed tensors with the same number of specified elements are supported.")
+    parts = [getattr(self, part).clone().copy_(getattr(src, part)) for part in ("_begins", "_others", "_elements")]
+    made = put_together(self._layout, *parts, self.shape)
+    return replace(self, recorded("CopyBackwards", made, [src], lambda g: (g.to(src.dtype),)))
 
 
 @answers("zero_")
 def zero_(input):
-    return replace(input, empty(input._layout, tuple(input.shape), input.dtype, input.device))
+    return replace(input, _nothing(input, input.dtype))
 
 
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def _given(out, made, elementwise=False):
+def given(out, made, elementwise=False):
     """The result, or ``out`` after it has become that."""
     if out is None:
         return made
@@ -205,13 +248,53 @@ def _unary(name):
     def of_compressed(input, *args, out=None, **options):
         values = function(elements_of(input), *args, **options)
         node = values.grad_fn
-        return _given(out, with_elements(input, values, "" if node is None else node.name()), True)
+        return given(out, with_elements(input, values, "" if node is None else node.name()), True)
     answers(name)(of_compressed)
     answers(name + "_")(lambda input, *args: replace(input, of_compressed(input, *args)))
 
 
 for _name in (*arithmetic.ZERO_TO_ZERO, "neg", "angle", "conj_physical"):
-    _unary(_name)
+    if _name != "nan_to_num":
+        _unary(_name)
+for _old, _new in (arithmetic.OLDER | {"negative": "neg"}).items():
+    for _ending in ("", "_"):
+        answers(_old + _ending)(COMPRESSED.table[_new + _ending])
+
+
+@answers("nn.functional.relu")
+def relu(input, inplace=False):
+    return COMPRESSED.table["relu_" if inplace else "relu"](input)
+
+
+@answers("nn.functional.dropout", *(f"nn.functional.dropout{n}d" for n in (1, 2, 3)))
+def dropout(input, p=0.5, training=True, inplace=False):
+    if training and p:
+        raise refused("bernoulli_.float", (input,))
+    return input
+
+
+@answers("positive", "resolve_conj", "resolve_neg", "real")
+def positive(input):
+    if input.is_complex():
+        raise refused("view_as_real", (input,))
+    return input
+
+
+@answers("fill_")
+def fill_(input, value):
+    """All elements that are kept."""
+    return replace(input, compressed_of(input, jtensor.full_like(input._elements, value)))
+
+
+@answers("fill")
+def fill(input, value):
+    return compressed_of(input, jtensor.full_like(input._elements, value))
+
+
+@answers("normal_")
+def normal_(self, mean=0, std=1, *, generator=None):
+    input = self
+    return replace(input, compressed_of(input, input._elements.detach().clone().normal_(mean, std, generator=generator)))
 
 
 @answers("conj")
@@ -224,13 +307,27 @@ def mul(input, other, *, out=None):
     """The product with a number or a dense matrix, or with a sparse one."""
     x, y = (input, other) if is_compressed(input) else (other, input)
     if arithmetic.is_number(y):
-        return _given(out, with_elements(x, elements_of(x) * y, "MulBackward0"))
+        return given(out, _by_number(x, y))
+    if x.batch:
+        raise RuntimeError(f"coo_to_{x._layout.name}: conversion from Sparse to {_kind((x,))} for input tensors with sparse_dim()!=2 is "
+                           "not supported")
     if is_compressed(y):
-        return _given(out, to_layout(twin(x) * twin(y), x._layout))
+        return given(out, to_layout(twin(x) * twin(y), x._layout, x.blocksize))
     if is_sparse(y):
         raise RuntimeError("mul: expected both sparse tensors in one layout")
-    picked = at_places(y.expand(x.shape), x._pattern_in_coordinates()).reshape(x._elements.shape)
-    return _given(out, with_elements(x, elements_of(x) * picked, "MulBackward0"))
+    if y.shape != x.shape:
+        raise RuntimeError(f"sparse_mask(): operands have incompatible sizes; self has size {list(y.shape)} but mask has size "
+                           f"{list(x.shape)}")
+    picked = at_places(y, x._pattern_in_coordinates()).reshape(x._elements.shape)
+    return given(out, with_elements(x, elements_of(x) * picked, "MulBackward0"))
+
+
+def _by_number(x, number):
+    """The gradient is a product, too, wherever it has elements."""
+    made = compressed_of(x, x._elements * (number.detach() if isinstance(number, jtensor.Tensor) else number))
+    return recorded("MulBackward0", made, [x, number], lambda g: (
+        g * conjugate(number) if wants(x) else None,
+        (elements_at(g, x) * elements_of(x).conj()).sum() if wants(number) else None), [x] if wants(number) else [])
 
 
 @answers("mul_", "multiply_")
@@ -250,13 +347,25 @@ def add(input, other, *, alpha=1, out=None):
     """The sum with a dense matrix, dense, or with another of the layout."""
     if is_compressed(input) and is_compressed(other):
         if input._layout is not other._layout:
-            raise RuntimeError("add: expected both sparse matrices in one layout")
-        return _given(out, to_layout(jtensor.add(twin(input).coalesce(), twin(other).coalesce(), alpha=alpha), input._layout))
+            wanted, lines = ("crow", "row") if input.by_rows else ("ccol", "column")
+            raise RuntimeError(f"{wanted}_indices expected sparse {lines} compressed tensor layout but got {_kind((other,))}")
+        made = jtensor.add(twin(input).coalesce(), twin(other).coalesce(), alpha=alpha)
+        return given(out, to_layout(made, input._layout, input.blocksize))
     if is_compressed(other):
         return jtensor.add(input, twin(other), alpha=alpha, out=out)
     if not isinstance(other, jtensor.Tensor):
         raise RuntimeError(f"unsupported tensor layout: {_kind((input,))}")
     return jtensor.add(other * alpha, twin(input), out=out)
+
+
+@answers("add_")
+def add_(input, other, *, alpha=1):
+    """In place, with another tensor of the layout."""
+    if not is_compressed(input):
+        return input.add_(twin(other), alpha=alpha)
+    if not is_compressed(other):
+        raise RuntimeError("Sparse CSR tensors do not have is_contiguous")
+    return replace(input, add(before(input), other, alpha=alpha))
 
 
 @answers("sub")
@@ -271,85 +380,6 @@ def total(input, dim=None, keepdim=False, *, dtype=None):
         return jtensor.sum(twin(input), dtype=dtype)
     if not keepdim:
         raise RuntimeError("reduction operations on CSR tensors with keepdim=False is unsupported")
+    if input.batch:
+        raise RuntimeError("input_dim == 2 INTERNAL ASSERT FAILED: sums over dimensions are of matrices, not of batches of them")
     return to_layout(jtensor.sum(twin(input), dim, True, dtype=dtype), input._layout)
-
-
-@answers("t", "transpose", "T", "mT")
-def transpose(input, dim0=0, dim1=1):
-    """The transpose: the same parts in the layout of the other direction."""
-    if {dim0 % input.ndim, dim1 % input.ndim} != {0, 1}:
-        raise refused("transpose.int", (input,))
-    name = input._layout.name
-    turned = getattr(jtensor, name[:-1] + ("c" if name[-1] == "r" else "r"))
-    rows, columns, *rest = input.shape
-    elements = input._elements.transpose(1, 2) if input.in_blocks else input._elements
-    made = put_together(turned, input._begins, input._others, elements, (columns, rows, *rest))
-    return recorded("TransposeBackward0", made, [input], lambda g: (g.transpose(0, 1),))
-
-
-@answers("H", "mH", "adjoint")
-def adjoint(input):
-    return conj(transpose(input))
-
-
-@answers("select", "__getitem__")
-def select(input, *where):
-    """A row or column, in coordinates; an element."""
-    if len(where) == 2:
-        return twin(input).select(*where)
-    return twin(input)[where[0]]
-
-
-# -- products ----------------------------------------------------------------------------------------------------------
-
-
-def _by_twins(name, function):
-    """The product in coordinates: of matrices given by position or by name."""
-    signature = inspect.signature(function)
-    operands = [key for key, parameter in signature.parameters.items() if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
-
-    def product(*args, **kwargs):
-        bound = signature.bind(*args, **kwargs)
-        given = {key: bound.arguments[key] for key in operands}
-        for at, (key, x) in enumerate(given.items(), 1):
-            if not isinstance(x, jtensor.Tensor):
-                raise TypeError(f"{name}(): argument '{key}' (position {at}) must be Tensor, not {type(x).__name__}")
-        *_, left, right = given.values()
-        if left.ndim == right.ndim == 2:
-            products.refuse_unlike_sizes(left, right)
-        compressed = {key: x for key, x in given.items() if is_compressed(x)}
-        bound.arguments.update({key: twin(x) for key, x in compressed.items()})
-        made = function(*bound.args, **bound.kwargs)
-        return to_layout(made, next(iter(compressed.values()))._layout) if is_sparse(made) else made
-    answers(name)(product)
-    return product
-
-
-for _name in ("mm", "mv", "matmul", "addmm"):
-    _by_twins(_name, getattr(products, _name))
-
-
-@answers("linear")
-def linear(input, weight, bias=None):
-    made = jtensor.matmul(input, weight.t())
-    return made if bias is None else made + bias
-
-
-def sparse_mm(mat1, mat2):
-    """``torch.sparse.mm`` of matrices one of which is compressed."""
-    return _by_twins("sparse_mm", products.of_coordinates)(mat1, mat2)
-
-
-def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None):
-    """``beta * input + alpha * mat1 @ mat2`` at the places of ``input``, a sparse matrix by rows; the product is computed nowhere else.
-
-    >>> import jtensor as torch
-    >>> torch.sparse.sampled_addmm(torch.eye(2).to_sparse_csr(), torch.ones(2, 3), torch.ones(3, 2)).values()
-    tensor([4., 4.])
-    """
-    if not is_compressed(input) or input._layout is not jtensor.sparse_csr:
-        raise RuntimeError(f"Expected self to have sparse csr layout, but got {input.layout}")
-    products.refuse_unlike_sizes(mat1, mat2)
-    rows, columns = input._pattern_in_coordinates().lines()
-    product = (mat1.index_select(0, rows) * mat2.index_select(1, columns).t()).sum(1)
-    return with_elements(input, elements_of(input) * beta + product * alpha, "SparseSampledAddmmBackward0")

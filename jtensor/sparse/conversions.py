@@ -48,7 +48,7 @@ def _check_blocks(refusal, x, layout, blocksize, dense_dim):
     if not in_blocks(layout):
         raise RuntimeError(refusal + "with blocksize argument given is not supported")
     if is_compressed(x) and x.in_blocks:
-        own = tuple(x._elements.shape[1:3])
+        own = x.blocksize
         if own != blocksize:
             raise RuntimeError(refusal + f"with blocksize changed from {list(own)} to {list(blocksize)} is not supported")
         return

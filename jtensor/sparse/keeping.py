@@ -67,11 +67,11 @@ def stride(self, dim=None):
 
 
 @answers("is_contiguous")
-def is_contiguous(self, memory_format=None):
+def is_contiguous(self, *, memory_format=None):
     return False
 
 
-@answers("untyped_storage", "_typed_storage", "is_shared", "storage_offset", "share_memory_", "storage_type")
+@answers("untyped_storage", "_typed_storage", "is_shared", "share_memory_", "storage_type")
 def storage(self, *args, **kwargs):
     raise NotImplementedError("Cannot access storage of SparseTensorImpl")
 
@@ -105,11 +105,23 @@ def contiguous(self, *args, **kwargs):
     raise RuntimeError("unsupported memory format option Contiguous")
 
 
-@answers("item", "__float__", "__int__", "__index__", "__complex__")
+@answers("item")
 def item(self):
     if self.numel() != 1:
         raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
     return self._elements.sum().item()
+
+
+def _as_number(kind):
+    def number(self):
+        if self.numel() != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return kind(item(self))
+    return number
+
+
+for _name, _kind in (("float", float), ("int", int), ("index", int), ("complex", complex)):
+    answers(f"__{_name}__")(_as_number(_kind))
 
 
 @answers("__bool__", "is_nonzero")
@@ -160,8 +172,14 @@ def to(self, *args, **kwargs):
 
 CASTS = {name: getattr(jtensor, name) for name in "float double half bfloat16 int long short bool cfloat cdouble".split()}
 CASTS |= {"char": jtensor.int8, "byte": jtensor.uint8}
+
+
+def _cast(dtype):
+    return lambda self, *, memory_format=None: to(self, dtype)
+
+
 for _name, _dtype in CASTS.items():
-    answers(_name)(lambda self, memory_format=None, dtype=_dtype: to(self, dtype))
+    answers(_name)(_cast(_dtype))
 
 
 @answers("type_as")
@@ -170,7 +188,7 @@ def type_as(self, other):
 
 
 @answers("cpu")
-def cpu(self, memory_format=None):
+def cpu(self, *, memory_format=None):
     return to(self, "cpu")
 
 
@@ -210,10 +228,11 @@ def copy_(self, src, non_blocking=False):
 
 @answers("zero_")
 def zero_(input):
-    return replace(input, _nothing(input.shape, input._pattern.sparse_dim, input._elements))
+    return replace(input, nothing(input.shape, input._pattern.sparse_dim, input._elements))
 
 
-def _nothing(size, sparse_dim, like):
+def nothing(size, sparse_dim, like):
+    """A tensor of this size without elements, of the type of ``like``."""
     pattern = Pattern(jtensor.zeros((sparse_dim, 0), dtype=jtensor.int64, device=like.device), size[:sparse_dim], sorted_already=True)
     return sparse(pattern, like.new_zeros((0, *size[sparse_dim:])), True)
 
@@ -225,7 +244,7 @@ def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=Fal
         return made.contiguous(memory_format=memory_format or jtensor.preserve_format).requires_grad_(requires_grad)
     if memory_format is not None:
         raise RuntimeError("memory format option is only supported by strided tensors")
-    made = _nothing(input.shape, input._pattern.sparse_dim, input._elements.to(dtype or input.dtype))
+    made = nothing(input.shape, input._pattern.sparse_dim, input._elements.to(dtype or input.dtype))
     made._requires_grad = requires_grad
     return made
 
@@ -249,15 +268,9 @@ def new(self, *given, device=None):
 @answers("new_zeros", "new_empty")
 def new_zeros(self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     size = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size or (0,)
-    made = _nothing(size, len(size), self._elements.to(dtype or self.dtype))
+    made = nothing(size, len(size), self._elements.to(dtype or self.dtype))
     made._requires_grad = requires_grad
     return made
-
-
-@answers("resize_as_", "resize_as_sparse_")
-def resize_as_(input, the_template, *, memory_format=None):
-    return replace(input, sparse(input._pattern, input._elements, input._coalesced)) if input.shape == the_template.shape else \
-        sparse_resize_(input, the_template.shape, the_template.sparse_dim(), the_template.dense_dim())
 
 
 @answers("t_")
@@ -273,33 +286,6 @@ def transpose_(input, dim0, dim1):
 @answers("narrow", "split", "chunk", "squeeze")
 def strided(*args, **kwargs):
     raise refused("as_strided", args)
-
-
-@answers("sparse_resize_")
-def sparse_resize_(self, size, sparse_dim, dense_dim):
-    """Another size with the same elements."""
-    if sparse_dim + dense_dim != len(size):
-        raise RuntimeError(f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, sparse_dim = {sparse_dim}, "
-                           f"dense_dim = {dense_dim}")
-    if self._nnz() and (sparse_dim, dense_dim) != (self._pattern.sparse_dim, self._elements.ndim - 1):
-        what, old, new = ("sparse", self._pattern.sparse_dim, sparse_dim) if sparse_dim != self._pattern.sparse_dim else (
-            "dense", self._elements.ndim - 1, dense_dim)
-        raise RuntimeError(f"changing the number of {what} dimensions (from {old} to {new}) on a non-empty sparse tensor is not supported.")
-    if not self._nnz():
-        return replace(self, _nothing(tuple(size), sparse_dim, self._elements))
-    for what, part in (("sparse", slice(sparse_dim)), ("dense", slice(sparse_dim, None))):
-        if any(n < m for n, m in zip(size[part], self.shape[part], strict=True)):
-            raise RuntimeError(f"shrinking the size of {what} dimensions (from {list(self.shape[part])} to {list(size[part])}) on a "
-                               "non-empty sparse tensor is not supported.")
-    # The values' memory grows as it is; what is new means nothing in PyTorch, and is zero here.
-    values = self._elements.new_zeros((self._nnz(), *size[sparse_dim:]))
-    values.view(-1)[:self._elements.numel()] = self._elements.reshape(-1)
-    return replace(self, sparse(Pattern(self._pattern.indices, size[:sparse_dim]), values, self._coalesced))
-
-
-@answers("sparse_resize_and_clear_")
-def sparse_resize_and_clear_(self, size, sparse_dim, dense_dim):
-    return replace(self, _nothing(tuple(size), sparse_dim, self._elements))
 
 
 # -- dense and sparse --------------------------------------------------------------------------------------------------
@@ -352,10 +338,14 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
     return recorded("ToSparseBackward1" if sparse_dim is None else "ToSparseBackward0", made, [self], pull)
 
 
-for _name, _kind in (("crow_indices", "row"), ("col_indices", "row"), ("ccol_indices", "column"), ("row_indices", "column")):
-    def _compressed(self, name=_name, kind=_kind):
+def _of_compressed(name, kind):
+    def part(self):
         raise RuntimeError(f"{name} expected sparse {kind} compressed tensor layout but got Sparse")
-    answers(_name)(_compressed)
+    answers(name)(part)
+
+
+for _name, _kind in (("crow_indices", "row"), ("col_indices", "row"), ("ccol_indices", "column"), ("row_indices", "column")):
+    _of_compressed(_name, _kind)
 
 
 @answers("sparse_mask")
@@ -383,7 +373,7 @@ def rebuild(layout, indices, values, size, coalesced=False, check=False):
     for invariants to be checked."""
     check = check and bool(making.Checks.wanted)
     if layout != "sparse_coo":
-        from .compressed import compressed
+        from .compressed_making import compressed
         return compressed(layout, indices, values, size, coalesced, check)
     if check:
         making.check_parts(indices, values, size, coalesced)

@@ -138,7 +138,7 @@ def _within(pattern):
 def empty(layout, size, dtype, device, requires_grad=False):
     """``torch.zeros(size, layout=...)``, and ``torch.empty``."""
     if layout is not jtensor.sparse_coo:
-        from .compressed import empty as empty_compressed
+        from .compressed_making import empty as empty_compressed
         return empty_compressed(layout, size, dtype, device, requires_grad)
     pattern = Pattern(jtensor.zeros((len(size), 0), dtype=jtensor.int64, device=device), size, sorted_already=True)
     made = sparse(pattern, jtensor.zeros((0,), dtype=dtype, device=device), False)

@@ -235,21 +235,26 @@ def getitem(input, index):
     index = index if isinstance(index, tuple) else (index,)
     if not is_sparse(input) or any(isinstance(i, (jtensor.Tensor, list, np.ndarray)) for i in index):
         raise refused("index.Tensor", (input, *index))
+    return walked(input, index)
+
+
+def walked(input, index):
+    """What lies at integers; ``None``, ``:`` and ``...`` beside them."""
     if Ellipsis in index:
         at = index.index(Ellipsis)
         named = sum(i is not None and i is not Ellipsis for i in index)
         index = (*index[:at], *[slice(None)] * (input.ndim - named), *index[at + 1:])
-    dim, named = 0, 0                                     # where the next one goes, and which dimension that was at first
+    dim, named, total = 0, 0, input.ndim                  # where the next one goes, and which dimension that was at first
     for one in index:
         if one is None:
             input, dim = input.unsqueeze(dim), dim + 1
         elif isinstance(one, slice):
             if one != slice(None) and one.indices(input.shape[dim]) != (0, input.shape[dim], 1):
-                raise refused("as_strided", (input,))
+                input.narrow(dim, 0, 1)                                        # which has no kernel, as a range has none
             dim, named = dim + 1, named + 1
         else:
             if dim >= input.ndim:
-                raise IndexError(f"too many indices for tensor of dimension {input.ndim}")
+                raise IndexError(f"too many indices for tensor of dimension {total}")
             if isinstance(one, int) and not -input.shape[dim] <= one < input.shape[dim]:
                 raise IndexError(f"index {one} is out of bounds for dimension {named} with size {input.shape[dim]}")
             input, named = input.select(dim, one), named + 1
@@ -343,6 +348,6 @@ def reshape(*args, **kwargs):
     raise RuntimeError("reshape is not implemented for sparse tensors")
 
 
-@answers("expand", "expand_as", "repeat", "broadcast_to", "tile")
+@answers("expand", "repeat", "broadcast_to", "tile")
 def expand(*args, **kwargs):
     raise RuntimeError("expand is unsupported for Sparse tensors")

@@ -18,9 +18,7 @@ from .tensors import is_sparse, sparse
 
 def _rows_times(x, dense, turned=False):
     """``x @ dense`` of a sparse matrix and a dense one without history; ``turned``: of the sparse one's transpose."""
-    rows, columns = x._pattern.lines() if x._pattern.sparse_dim == 2 else (None, None)
-    if rows is None:
-        return jtensor.mm(x.to_dense().t() if turned else x.to_dense(), dense)
+    rows, columns = x._pattern.lines()
     if turned:
         rows, columns = columns, rows
     count = x.shape[1 if turned else 0]
@@ -50,6 +48,9 @@ def _check(name, x, y):
             raise RuntimeError(f"{name}: expected matrices, got {x.ndim}D and {y.ndim}D tensors")
     if is_sparse(x) and is_sparse(y):
         refuse_unlike_sizes(x, y)
+    elif is_sparse(x) and y.layout is not jtensor.strided:
+        raise RuntimeError(f"addmm: computation on CPU is not implemented for Sparse + Sparse @ {kind_of(y)}")
+    _refuse_dense_dims(x, y, name)
     if x.shape[1] != y.shape[0]:                                        # a dense matrix before a sparse one: the other way round
         wanted, found = (x.shape[1], y.shape[0]) if is_sparse(x) else (y.shape[0], x.shape[1])
         raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {wanted}, got {found}")
@@ -57,6 +58,18 @@ def _check(name, x, y):
         if is_sparse(x) and is_sparse(y):
             raise RuntimeError(f"mat1 dtype {_cpp(x.dtype)} does not match mat2 dtype {_cpp(y.dtype)}")
         raise RuntimeError(f"expected scalar type {_cpp(x.dtype)} but found {_cpp(y.dtype)}")
+
+
+def _refuse_dense_dims(x, y, name="addmm"):
+    """The elements of a matrix are numbers, not rows."""
+    if is_sparse(x) and is_sparse(y):
+        if dense := x.dense_dim() or y.dense_dim():
+            raise RuntimeError(f"sparse_sparse_matmul_cpu: scalar values expected, got {dense}D values")
+    elif is_sparse(x) and x.dense_dim():
+        name = {"hspmm": "hspmm: Argument #2", "smm": "sspaddmm: Argument #2"}.get(name, "addmm")
+        raise RuntimeError(f"{name}: matrices expected, got {x.sparse_dim()}D tensor")
+    elif is_sparse(y) and y.dense_dim():
+        y.transpose(0, 1)                                                                  # which refuses it
 
 
 def refuse_unlike_sizes(x, y):
@@ -126,7 +139,7 @@ def sparse_times_sparse(x, y, name):
     return assembled(places.merged(), order.values(values) if hasattr(order, "values") else values, True, name)
 
 
-@answers("matmul", "__matmul__", "__rmatmul__")
+@answers("matmul", "__matmul__")
 def matmul(input, other, *, out=None):
     """`torch.matmul` of a matrix and a vector, of two batches, and of anything dense times a matrix."""
     if input.ndim == 2 and other.ndim == 1:
@@ -149,6 +162,7 @@ def mv(input, vec, *, out=None):
         raise RuntimeError(f"mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {input.ndim}Tensor Dim: {vec.ndim}")
     if input.shape[1] != vec.shape[0]:
         raise RuntimeError("mv: expected self.size(-1) == vec.size(-1)")
+    _refuse_dense_dims(input, vec)
     made = _rows_times(input.detach(), vec.detach()[:, None])[:, 0].contiguous()
 
     def pull(grad):
@@ -166,6 +180,8 @@ def bmm(input, mat2, *, out=None):
     for mine, theirs in ((0, 0), (2, 1)):
         if input.shape[mine] != mat2.shape[theirs]:
             raise RuntimeError(f"bmm_sparse: 'self.size({mine})' and 'mat2.size({theirs})' must match")
+    if input.dense_dim():
+        raise RuntimeError(f"bmm_sparse: Tensor 'self' must have 0 dense dims, but has {input.dense_dim()}")
     batch, rows, columns = input.shape
     x, dense = coalesced(input.detach()), mat2.detach()
     at, i, j = x._pattern.lines()
@@ -191,6 +207,9 @@ def _addmm(input, mat1, mat2, beta, alpha, name):
     _check("addmm", mat1, mat2)
     if not is_sparse(mat1):
         return _sum_of(input, _dense_times(mat1, mat2), beta, alpha)
+    if is_sparse(mat2):
+        raise RuntimeError("addmm_sparse_dense: expected either 'mat1' to have sparse layout and 'mat2' to have strided layout, got 'mat1' "
+                           "with layout Sparse and 'mat2' with layout Sparse")
     size = (mat1.shape[0], mat2.shape[1])
     product = _rows_times(mat1.detach(), mat2.detach())
     product = product if alpha == 1 else product * alpha
@@ -235,16 +254,16 @@ def linear(input, weight, bias=None):
 @answers("smm")
 def smm(input, mat2):
     """The product as a sparse tensor that has all elements of the rows that are not empty. It has no gradient."""
-    made = hspmm(input, mat2)
+    made = hspmm(input, mat2, name="smm")
     rows, width = made._pattern.host()[0], mat2.shape[1]
     places = of_numbers((rows[:, None] * width + np.arange(width)).reshape(-1), (input.shape[0], width))
     return _without_gradient(sparse(places, made._elements.reshape(-1)), input, mat2)
 
 
 @answers("hspmm")
-def hspmm(mat1, mat2, *, out=None):
+def hspmm(mat1, mat2, *, out=None, name="hspmm"):
     """The product as a tensor with one sparse dimension: the rows that are not empty. It has no gradient."""
-    _check("mm", mat1, mat2)
+    _check(name, mat1, mat2)
     x = coalesced(mat1.detach())
     rows, lines = np.unique(x._pattern.host()[0], return_inverse=True)
     values = x._elements[:, None] * mat2.detach().index_select(0, x._pattern.lines()[1])
@@ -315,7 +334,7 @@ def sparse_mm(mat1, mat2, reduce=None):
         return mm_reduce(mat1, mat2, reduce)
     if is_sparse(mat1) or is_sparse(mat2) or mat1.layout is mat2.layout is jtensor.strided:
         return of_coordinates(mat1, mat2)
-    from .compressed_answers import sparse_mm as of_compressed
+    from .compressed_products import sparse_mm as of_compressed
     return of_compressed(mat1, mat2)
 
 

@@ -13,6 +13,7 @@ from ..tensor.creating.from_data import from_host
 from .answering import answers, refused
 from .graph import assembled, at_places, coalesced, elements_of, merged_elements, recorded
 from .moving import _dim
+from .passing import summed_to
 from .patterns import Pattern, added_at
 from .tensors import is_sparse, sparse
 
@@ -42,7 +43,7 @@ def _over(x, dim, keepdim, name):
     lost, dense = [d for d in dims if d < count], [d - count + 1 for d in dims if d >= count]
     values = x._elements
     if dense:
-        values = values.sum(dense, keepdim)
+        values = values.sum(dense, keepdim and len(lost) == count)
     if len(lost) == count:
         made = values.sum(0)
         made = made.reshape([1] * count + list(made.shape)) if keepdim else made
@@ -51,13 +52,9 @@ def _over(x, dim, keepdim, name):
         left = [d for d in range(count) if d not in lost]
         short = Pattern(from_host(np.ascontiguousarray(host[left])), [pattern.size[d] for d in left])
         made = sparse(short, values, False)
-        if lost:
-            made = coalesced(made)
-            if keepdim:
-                for d in lost:
-                    made = made.unsqueeze(d)
-        else:
-            made = coalesced(sparse(pattern, values, x._coalesced))
+        made = coalesced(made if lost else sparse(pattern, values, x._coalesced))
+        for d in dims if keepdim else ():
+            made = made.unsqueeze(d)                     # sparse next to the sparse ones, whichever it was
 
     def pull(grad):
         merged = pattern.merged()
@@ -65,15 +62,19 @@ def _over(x, dim, keepdim, name):
             for d in () if keepdim else dims:
                 grad = grad.unsqueeze(d)
             return (assembled(merged, at_places(grad.expand(x.shape), merged), True),)
-        rows = from_host(np.array([d for d in range(count) if keepdim or d not in lost], np.int64))
-        lines = merged.indices.index_select(0, rows)
-        if keepdim and lost:
-            lines[lost] = 0
-        values = at_places(grad, Pattern(lines, [1 if d in lost else pattern.size[d] for d in rows.tolist()]))
-        for d in () if keepdim else dense:
+        for d in reversed(dims) if keepdim else ():
+            grad = grad.select(d, 0)
+        rows = from_host(np.array([d for d in range(count) if d not in lost], np.int64))
+        values = at_places(grad, Pattern(merged.indices.index_select(0, rows), [pattern.size[d] for d in rows.tolist()]))
+        for d in dense:
             values = values.unsqueeze(d)
         return (assembled(merged, values.expand(merged.nnz, *x.shape[count:]).contiguous(), True),)
     return recorded(name, made, [x], pull)
+
+
+@answers("sum_to_size")
+def sum_to_size(self, *size):
+    return summed_to(self, size[0] if len(size) == 1 and not isinstance(size[0], int) else size)
 
 
 @answers("sparse_sum")
@@ -119,10 +120,12 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
 @answers("any")
 def any_of(input, dim=None, keepdim=False, *, out=None):
     """Whether a kept element is true."""
+    if dim is not None:
+        raise refused("any.dim", (input,))
     return merged_elements(input).any()
 
 
-@answers("nn.functional.dropout")
+@answers("nn.functional.dropout", *(f"nn.functional.dropout{n}d" for n in (1, 2, 3)))
 def dropout(input, p=0.5, training=True, inplace=False):
     """There is none, but of nothing."""
     if training and p:

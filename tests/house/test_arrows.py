@@ -84,6 +84,7 @@ LAZY = {
     ("autograd.functional", "func"): "a Jacobian by columns is one call for a batch of directions",
     ("autograd.functional", ""): "written in terms of the public interface, looked up when a function is called",
     ("autograd.gradcheck", ""): "the same",
+    ("autograd.undefined", ""): "the same",
     ("ops.families", "sparse"): "a table of rows whose gradient is asked to be sparse",
     ("tensor.seldom", "sparse"): "how a dense tensor becomes a sparse one, which only that room knows",
     ("tensor.viewing.views", "tensor"): "adds up into memory in the backward of as_strided, which is seldom, and tensors of batches there",

@@ -125,12 +125,6 @@ def test_the_warning_comes_once():
         jtensor.eye(2).to_sparse_csr()
 
 
-def test_batches_are_refused():
-    from jtensor.base.errors import MissingFeature
-    with pytest.raises(MissingFeature, match="batches of compressed matrices"):
-        jtensor.ones(2, 2, 2).to_sparse_csr()
-
-
 def test_products_with_what_is_no_tensor():
     a = jtensor.eye(2).to_sparse_csr()
     for call, text in ((lambda: jtensor.mm(a, 3), "mm(): argument 'mat2' (position 2) must be Tensor, not int"),

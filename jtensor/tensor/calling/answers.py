@@ -13,6 +13,8 @@ class Answers:
     """``table``: {name of a public function or method: what it does when one of its tensors is of the class}, which ``rooms`` of a
     ``package`` fill once they are imported. ``tidy(x)``: makes the memory of a gradient that is kept contiguous."""
 
+    through = None                 # (node, gradient, rules): what the backward of a dense function makes of such a gradient, if it can
+
     def __init__(self, package, rooms, tidy):
         self.table, self.package, self.rooms, self.tidy = {}, package, rooms, tidy
 

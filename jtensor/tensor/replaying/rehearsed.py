@@ -16,7 +16,7 @@ from ...ops import saves
 from ...ops.gradient import stays_complex
 from ...trace.cache.codes import CODES
 from ...trace.tape import LIFTED, LOCAL, Value, slot
-from ..core import Tensor, View
+from ..core import LAYOUTS, Tensor, View
 from ..recording import templates
 from ..values import lies_flipped, read_flipped
 
@@ -45,7 +45,8 @@ def rehearsal(node, grads, rules):
         ways[key] = min(seen + 1, AFTER)
         return rules(node, grads)
     ways[key] = NEVER
-    if key[1].device is devices.meta:                       # nothing is recorded, and a tape must not number a value without numbers
+    if key[1].device is devices.meta or type(grads[0]) in LAYOUTS:
+        # Nothing is recorded, and a tape must not number a value without numbers; a layout has no memory to be told of.
         return rules(node, grads)
     watched = _Watch(node, grads[0])
     answers = rules(node, grads)

@@ -10,7 +10,7 @@ from ...base import devices
 from ...ops import double, gradient, saves
 from ...trace import spec as specs
 from ...trace.tape import LOCAL, record
-from ..core import View, make_tensor
+from ..core import LAYOUTS, View, make_tensor
 from ..history import edge_of, node_type
 from ..values import meta_values, read, read_at, read_flipped, wrap
 from . import chains, differentiated, reshaped
@@ -55,9 +55,11 @@ def advance(node, grads, task, heap):
     return node.edges, answers
 
 
-def replay(node, grads):
-    """The backward of a node by the rules."""
+def replay(node, grads, asks=True):
+    """The backward of a node by the rules; ``asks``: whether the layout of a sparse gradient is asked first."""
     plan, needs = node.plan, node.needs
+    if LAYOUTS and asks and (layout := LAYOUTS.get(type(grads[0]))) is not None and layout.through is not None and len(grads) == 1:
+        return layout.through(node, grads[0], _unasked)
     if plan.inverse is not None and node.saved is not None and (grad := grads[0]) is not None:
         spec = plan.spec
         if grad._spec is not spec:
@@ -92,6 +94,10 @@ def replay(node, grads):
         else:
             _replay(node, grads, places, answers, name)
     return answers if not plan.outputs[0].dtype.is_complex else _parts(answers, plan)
+
+
+def _unasked(node, grads):
+    return replay(node, grads, False)
 
 
 def _asked_for(node, needs):
