@@ -36,6 +36,8 @@ class RecursiveScriptModule(ScriptModule):
     def __init__(self, kind):
         super().__init__()
         self.__dict__.update(_kind=kind, _values={}, _archive=None)
+        for known, names in ((self._forward_pre_hooks, kind.forward_pre_hooks), (self._forward_hooks, kind.forward_hooks)):
+            known.update(enumerate(Hook(kind.hooks[name]) for name in names))
 
     # -- what programs ask ----------------------------------------------------------------------------------------------
 
@@ -191,6 +193,24 @@ class RecursiveScriptModule(ScriptModule):
         raise RuntimeError(f"Tried to serialize object {self._kind.name} which does not have a __getstate__ method defined!")
 
 
+REFUSED = tuple("""_get_backward_hooks _get_backward_pre_hooks _maybe_warn_non_full_backward_hook _register_load_state_dict_pre_hook
+    _register_state_dict_hook bfloat16 compile get_buffer get_parameter get_submodule ipu mtia register_backward_hook register_forward_hook
+    register_forward_pre_hook register_full_backward_hook register_full_backward_pre_hook register_load_state_dict_post_hook
+    register_load_state_dict_pre_hook register_state_dict_post_hook register_state_dict_pre_hook requires_grad_ set_submodule to_empty
+    xpu""".split())
+"""Methods of modules that those of TorchScript do not have."""
+
+
+def _refusal(name):
+    def fail(self, *args, **kwargs):
+        raise RuntimeError(name + " is not supported on ScriptModules")
+    return fail
+
+
+for _name in REFUSED:
+    setattr(RecursiveScriptModule, _name, _refusal(_name))
+
+
 class ScriptMethod:
     """A program of a module, bound to it: called as Python's methods are, with the declared types."""
 
@@ -271,6 +291,29 @@ class ScriptMethod:
 
 
 ScriptMethod.__qualname__ = "ScriptMethod"
+
+
+class Hook(programs.Shared):
+    """A hook of a module, as Python calls it."""
+
+    __module__ = "torch.jit"
+
+    def __init__(self, function):
+        self._function, self.name = function, function.name.rpartition(".")[2]
+
+    def __call__(self, module, *args):
+        return ScriptMethod(module, self._function)(*args)
+
+    @property
+    def code(self):
+        """The program as text."""
+        return self._function.text
+
+    def __repr__(self):
+        return f"<torch.jit.torch.jit.ScriptFunction object at {id(self):#x}>"
+
+
+Hook.__name__ = Hook.__qualname__ = "ScriptFunction"
 
 
 def _not_cast(value, kind):

@@ -46,7 +46,7 @@ def _compiled(compile):
     except Exception as problem:
         if isinstance(problem, _TOLD) and not isinstance(problem, NotImplementedError):
             raise
-        if isinstance(problem, TypeError) and "built-in class" in str(problem):
+        if isinstance(problem, TypeError) and "built-in class" in str(problem) or getattr(problem, "is_pytorchs", False):
             raise
         made = missing(f"TorchScript of this program ({type(problem).__name__}: {problem})", "torch.jit.trace")
         made.__cause__ = problem
@@ -129,9 +129,6 @@ def _module(module):
             raise ValueError(f"Modules that have backward hooks assigned can't be compiled: {one}")
 
     def compile():
-        for one in module.modules():
-            if one._forward_hooks or one._forward_pre_hooks:
-                raise missing("TorchScript of modules with hooks", "a forward that calls what they do")
         unit = Unit()
         return unit, Program(unit.kind_of(module), unit)
     found, problem = _compiled(compile)
@@ -229,4 +226,7 @@ class UncompiledModule(modules.RecursiveScriptModule):
         return UncompiledModule(copy.deepcopy(self._original, memo), self._problem)
 
 
+for _name in modules.REFUSED:                                     # what the original has
+    if hasattr(Module, _name):
+        setattr(UncompiledModule, _name, getattr(Module, _name))
 UncompiledModule.__name__ = UncompiledModule.__qualname__ = "RecursiveScriptModule"

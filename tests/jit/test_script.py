@@ -294,7 +294,7 @@ def test_layers_are_known_under_pytorchs_names_too(tmp_path):
     """A script that is run unchanged has classes that say they come from ``torch.nn``."""
     script = tmp_path / "script.py"
     script.write_text("import warnings; warnings.filterwarnings('ignore')\nimport torch\nfrom torch import nn\n"
-                      "print(torch.jit.script(nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())).get_submodule('0').code)\n")
+                      "print(torch.jit.script(nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU()))._modules['0'].code)\n")
     found = subprocess.run([sys.executable, "-m", "jtensor", str(script)], capture_output=True, text=True)
     assert "(self)._conv_forward(input, weight, bias, )" in found.stdout, found.stderr
 
