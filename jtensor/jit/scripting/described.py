@@ -18,6 +18,7 @@ _LEFT_OUT = frozenset("""_parameters _buffers _modules _non_persistent_buffers_s
 
 
 _TWICE = "_reversed_padding_repeated_twice"                       # what convolutions pad with, which their programs ask for
+_ASKED = frozenset(("_qkv_same_embed_dim",))                     # the same of attention
 
 
 class Described:
@@ -143,7 +144,7 @@ def _why(value, problem):
 
 def _is_hidden(module, name):
     return name in getattr(module, "__jit_ignored_attributes__", ()) or name in getattr(module, "__jit_unused_properties__", ()) or (
-        sites.is_own(type(module).__module__) and name.startswith("_"))
+        sites.is_own(type(module).__module__) and name.startswith("_") and name not in _ASKED)
 
 
 def _written(module):
