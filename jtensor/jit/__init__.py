@@ -365,6 +365,9 @@ def __getattr__(name):
     if name in ("ScriptFunction", "TopLevelTracedModule", "TracedModule"):
         from . import traced
         return getattr(traced, name)
+    if name == "CompilationUnit":
+        from .units import CompilationUnit
+        return CompilationUnit
     if name == "TracingCheckError":
         from .checks import TracingCheckError
         return TracingCheckError
@@ -377,7 +380,7 @@ def __getattr__(name):
     raise AttributeError(f"module 'jtensor.jit' has no attribute '{name}'")
 
 
-__all__ = ["Attribute", "Error", "Final", "ScriptFunction", "TracerWarning", "annotate", "enable_onednn_fusion", "export", "fork",
-           "freeze", "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "load", "onednn_fusion_enabled",
+__all__ = ["Attribute", "CompilationUnit", "Error", "Final", "ScriptFunction", "TracerWarning", "annotate", "enable_onednn_fusion",
+           "export", "fork", "freeze", "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "load", "onednn_fusion_enabled",
            "optimize_for_inference", "optimized_execution", "save", "script", "script_if_tracing", "script_method", "trace",
            "trace_module", "unused", "wait"]

@@ -109,7 +109,7 @@ class RecursiveScriptModule(ScriptModule):
     def __setattr__(self, name, value):
         if name in self.__dict__.get("_values", ()):
             kind = self._kind.names.get(name, "Any")
-            given = _fitting(value, kind)
+            given = fitting(value, kind)
             if not programs.is_of(given, kind):
                 raise RuntimeError(f"Could not cast attribute '{name}' to type {kind}: {_NO_CAST.format(type(value))}")
             self._values[name] = given
@@ -238,6 +238,8 @@ class ScriptMethod:
         given = self._bound(args, kwargs)
         try:
             found = self._function(self.owner, **given)
+            if HELD and type(found) in (list, dict):
+                found = found.copy()                              # which may be what was given
             return _pythons(found) if self._function.answers_objects else found
         except (MissingFeature, MemoryError):
             raise
@@ -259,9 +261,9 @@ class ScriptMethod:
                 continue
             if kind == "Tensor" and isinstance(given[name], Tensor):
                 continue
-            value = given[name] = _fitting(in_program(given[name], kind, self._function.unit), kind)
+            value = given[name] = fitting(in_program(given[name], kind, self._function.unit), kind)
             if name in self._function.counts and type(value) in (int, float):
-                value = given[name] = _fitting([value] * self._function.counts[name], kind)
+                value = given[name] = fitting([value] * self._function.counts[name], kind)
             if not programs.is_of(value, kind):
                 inferred = name in self._function.inferred
                 more = f"\nInferred '{name}' to be of type 'Tensor' because it was not annotated with an explicit type." * inferred
@@ -345,7 +347,7 @@ def _object_of(value, kind):
     """An object of Python as one of a program, with copies of its attributes."""
     made = programs.Object(kind)
     for name, written in kind.names.items():
-        made._values[name] = _fitting(in_program(getattr(value, name), written, kind.unit), written)
+        made._values[name] = fitting(in_program(getattr(value, name), written, kind.unit), written)
     return made
 
 
@@ -363,8 +365,13 @@ def _pythons(value):
     return value
 
 
-def _fitting(value, kind):
+HELD = set()                         # the classes of lists and dictionaries that are not copied (`containers`), once there are any
+
+
+def fitting(value, kind):
     """The value as a program takes it: whole numbers for floats, lists for tuples, copies of lists and dictionaries."""
+    if type(value) in HELD:
+        return value._items                                       # which the program writes to
     if kind == "float" and type(value) is int:
         return float(value)
     if kind == "complex" and type(value) in (int, float):
@@ -374,9 +381,9 @@ def _fitting(value, kind):
     if kind == "Device" and isinstance(value, str):
         return devices.device(value)
     if kind.startswith("Optional["):
-        return None if value is None else _fitting(value, kind[len("Optional["):-1])
+        return None if value is None else fitting(value, kind[len("Optional["):-1])
     if kind.startswith("List[") and isinstance(value, (list, tuple)):
-        return [_fitting(x, kind[len("List["):-1]) for x in value]
+        return [fitting(x, kind[len("List["):-1]) for x in value]
     if kind.startswith("Dict[") and isinstance(value, dict):
         return dict(value)
     return value

@@ -31,7 +31,8 @@ def script(obj):
             raise RuntimeError(f"Type '{obj}' cannot be compiled since it inherits from nn.Module, consider passing an instance instead")
         return _class(obj)
     if isinstance(obj, (list, dict)):
-        raise missing(f"torch.jit.script of a {type(obj).__name__}", f"the {type(obj).__name__} itself")
+        from . import containers
+        return containers.ScriptList(obj) if isinstance(obj, list) else containers.ScriptDict(obj)
     if inspect.ismethod(obj) and isinstance(obj.__self__, Module):
         return _module(obj.__self__)
     return _function(obj)
@@ -226,7 +227,4 @@ class UncompiledModule(modules.RecursiveScriptModule):
         return UncompiledModule(copy.deepcopy(self._original, memo), self._problem)
 
 
-for _name in modules.REFUSED:                                     # what the original has
-    if hasattr(Module, _name):
-        setattr(UncompiledModule, _name, getattr(Module, _name))
 UncompiledModule.__name__ = UncompiledModule.__qualname__ = "RecursiveScriptModule"

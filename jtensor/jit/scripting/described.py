@@ -117,7 +117,8 @@ class Described:
         """The methods that are compiled, whether or not any is called."""
         found = []
         forward = getattr(self.module, "forward", None)
-        if "forward" not in self.overloads and forward is not None and not _is_absent(forward) and getattr(forward, "_torchscript_modifier", None) != "ignore":
+        if "forward" not in self.overloads and forward is not None and not _is_absent(forward) and getattr(
+                forward, "_torchscript_modifier", None) != "ignore":
             found.append("forward")
         for name in dir(self.python):
             one = inspect.getattr_static(self.python, name, None)

@@ -2,6 +2,8 @@
 
 Owns: these checks, with PyTorch's messages, and the order of calls. May not know: how a hook is compiled (``unit``), syntax.
 """
+import functools
+
 from . import definitions, kinds, matching, source, values
 
 
@@ -12,24 +14,24 @@ def complete(described, unit, kind):
     for hooks, word in ((after, "Hook"), (before, "Pre-hook")):
         for hook in hooks:
             if known.setdefault(hook.__name__, hook) is not hook:
-                raise RuntimeError(f"{word} '{hook.__name__}' on {described.python.__name__} has at least two different python definitions. "
-                                   "Please use unique names for all hooks.")
+                raise RuntimeError(f"{word} '{hook.__name__}' on {described.python.__name__} has at least two different python "
+                                   "definitions. Please use unique names for all hooks.")
     for hook in (*after, *before):
         if hook.__name__ in described.methods:
-            raise RuntimeError(f"Can't define hook: {hook.__name__} on class: {described.name} (of Python compilation unit at: {id(kind):#x}) because a method or hook with that name "
-                               "already exists.")
+            raise RuntimeError(f"Can't define hook: {hook.__name__} on class: {described.name} (of Python compilation unit at: "
+                               f"{id(kind):#x}) because a method or hook with that name already exists.")
     forward = described.methods.get("forward")
     takes = None if forward is None else [kinds.plain(one.kind) for one in forward.form.arguments[1:]]
     output = None if forward is None else forward.form.returns[0]
     made = {}
     for hook in after:
         if hook.__name__ not in made:
-            made[hook.__name__] = _made(hook, described, unit, kind, lambda *declared: _check(described, takes, output, *declared))
+            made[hook.__name__] = _made(hook, described, unit, kind, functools.partial(_check, described, takes, output))
         answer = made[hook.__name__].form.returns[0]
         output = output if answer == kinds.NONE else answer
     for hook in before:
         if hook.__name__ not in made:
-            made[hook.__name__] = _made(hook, described, unit, kind, lambda *declared: _check_before(described, takes, *declared))
+            made[hook.__name__] = _made(hook, described, unit, kind, functools.partial(_check_before, described, takes))
     described.hooks = [made[hook.__name__] for hook in after]
     described.pre_hooks = [made[hook.__name__] for hook in before]
 
@@ -49,9 +51,9 @@ def _check(described, takes, output, name, given, answer):
     tuple_of = kinds.paired(*takes)
     more = (f"This error occurred while scripting the forward hook '{name}' on module {described.python.__name__}. If you did not want to "
             "script this hook remove it from the original NN module before scripting. This hook was expected to have the following "
-            f"signature: {name}(self, input: {tuple_of}, output: {output}). The type of the output arg is the returned type from either the "
-            "forward method or the previous hook if it exists. Note that hooks can return anything, but if the hook is on a submodule the "
-            "outer module is expecting the same return type as the submodule's forward.\n")
+            f"signature: {name}(self, input: {tuple_of}, output: {output}). The type of the output arg is the returned type from either "
+            "the forward method or the previous hook if it exists. Note that hooks can return anything, but if the hook is on a submodule "
+            "the outer module is expecting the same return type as the submodule's forward.\n")
     told = f"Hook '{name}' on module '{described.python.__name__}' "
     if len(given) != 2:
         raise RuntimeError(f"{told}was expected to only have exactly 3 inputs but it had {len(given) + 1} inputs. {more}")
@@ -66,10 +68,10 @@ def _check_before(described, takes, name, given, answer):
         return
     tuple_of = kinds.paired(*takes)
     alone = len(takes) == 1
-    more = (f"This error occurred while scripting the forward pre-hook '{name}' on module '{described.python.__name__}'. If you did not want "
-            "to script this pre-hook remove it from the original NN module before scripting. Pre-hooks for module "
-            f"'{described.python.__name__}' are expected to have the following signature: {name}(self, input: {tuple_of}) with a return type "
-            f"of either 'None'{f', {str(takes[0])!r},' if alone else ''} or '{tuple_of}'.\n")
+    more = (f"This error occurred while scripting the forward pre-hook '{name}' on module '{described.python.__name__}'. If you did not "
+            "want to script this pre-hook remove it from the original NN module before scripting. Pre-hooks for module "
+            f"'{described.python.__name__}' are expected to have the following signature: {name}(self, input: {tuple_of}) with a return "
+            f"type of either 'None'{f', {str(takes[0])!r},' if alone else ''} or '{tuple_of}'.\n")
     told = f"Pre-hook '{name}' on module '{described.python.__name__}' "
     if len(given) != 1:
         raise RuntimeError(f"{told}was expected to only have exactly 2 inputs but it had {len(given) + 1} inputs. {more}")

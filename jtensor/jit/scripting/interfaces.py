@@ -116,6 +116,6 @@ def part(module, name, kind, unit):
     problem = what.why_not(made)
     if problem is not None:
         shown = f"{made.what.name} (of Python compilation unit at: {id(made):#x})"
-        raise RuntimeError(f"Could not cast attribute '{name}' to type {what.name}: Object of type {shown} is not compatible with interface "
-                           f"{what.name}\n{problem}")
+        raise RuntimeError(f"Could not cast attribute '{name}' to type {what.name}: Object of type {shown} is not compatible with "
+                           f"interface {what.name}\n{problem}")
     return kind

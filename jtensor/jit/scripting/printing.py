@@ -173,7 +173,8 @@ class Writer(text.Writer):
 
     def _set(self, targets, values, typed=False):
         """``typed``: whether a single variable gets its type, if that is not its value's."""
-        if typed and len(targets) == 1 and targets[0].type != (kinds.NONE if _is_none(values[0]) else kinds.plain(values[0].type)):
+        if typed and len(targets) == 1 and (targets[0].type != (kinds.NONE if _is_none(values[0]) else kinds.plain(values[0].type))
+                                            or targets[0].type.name == "Optional" and _is_unset(values[0])):
             self.lines.append(f"{self.indent}{self._of(targets[0])} : {self.typed(targets[0].type)} = {self._of(values[0])}")
         elif targets:
             self.lines.append(f"{self.indent}{', '.join(map(self._of, targets))} = {', '.join(map(self._of, values))}")
@@ -307,3 +308,7 @@ class Writer(text.Writer):
 
 def _is_none(value):
     return value.node is not None and value.node.is_constant and value.node.data is None
+
+
+def _is_unset(value):
+    return value.node is not None and value.node.kind == "prim::Uninitialized"

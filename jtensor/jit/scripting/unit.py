@@ -37,6 +37,13 @@ def modifier(function):
     return getattr(function, "_torchscript_modifier", None)
 
 
+class Written:
+    """A function of a text that is not Python's. ``source``: its `Source`."""
+
+    def __init__(self, source):
+        self.source = source
+
+
 class Unit:
     """Functions and modules that are compiled together."""
 
@@ -72,7 +79,9 @@ class Unit:
             origin = getattr(found, "_original", None)
             if origin is None:
                 raise absent("a call of a traced function", place)
-            return values.Function(self.compiled(origin, place))
+            return values.Function(self.written(origin, place) if isinstance(origin, Written) else self.compiled(origin, place))
+        if isinstance(found, Written):
+            return values.Function(self.written(found, place))
         marked = self.overloads(found)
         if marked:
             return values.Overloaded([self._overload(found, one, place) for one in marked])
@@ -124,6 +133,22 @@ class Unit:
             finally:
                 self._open.pop()
         self.functions[function] = made
+        return made
+
+    def written(self, found, place):
+        """The `Compiled` of a function of a text."""
+        known = self.functions.get(found)
+        if known is not None:
+            return known
+        name = found.source.name
+        if found in self._open:
+            raise RuntimeError(f"function '{name}' is called recursively. Recursive calls are not supported")
+        self._open.append(found)
+        try:
+            with self.told(name, None if place is None else place.whole()):
+                made = self.functions[found] = self._compile(found.source, self.unique(f"__torch__.{name}"))
+        finally:
+            self._open.pop()
         return made
 
     def _ignored(self, function, name, own=None):

@@ -2,7 +2,7 @@
 
 Owns: these programs, which compute part by part what PyTorch's have a kernel for, too. May not know: how they are compiled.
 """
-# ruff: noqa: UP006, UP007, UP032, UP035, UP045 - written in the language's own words
+# ruff: noqa: UP006, UP032, UP035, UP045 - written in the language's own words
 from typing import List, Optional, Tuple
 
 import jtensor as torch

@@ -2,7 +2,7 @@
 
 Owns: these programs. May not know: how they are compiled.
 """
-# ruff: noqa: UP006, UP007, UP035, UP045 - written in the language's own words
+# ruff: noqa: UP045 - written in the language's own words
 from typing import Optional
 
 import jtensor as torch
