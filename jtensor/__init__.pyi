@@ -79,6 +79,11 @@ from .base.errors import OutOfMemoryError as OutOfMemoryError
 from .base.info import finfo as finfo
 from .base.info import iinfo as iinfo
 from .futures import Future as Future
+from .jit.containers import ScriptDict as ScriptDict
+from .jit.containers import ScriptDictIterator as ScriptDictIterator
+from .jit.containers import ScriptDictKeyIterator as ScriptDictKeyIterator
+from .jit.containers import ScriptList as ScriptList
+from .jit.containers import ScriptListIterator as ScriptListIterator
 from .jit.modules import ScriptModule as ScriptModule
 from .jit.types import AnyType as AnyType
 from .jit.types import AwaitType as AwaitType
@@ -108,6 +113,7 @@ from .jit.types import TensorType as TensorType
 from .jit.types import TupleType as TupleType
 from .jit.types import Type as Type
 from .jit.types import UnionType as UnionType
+from .jit.units import CompilationUnit as CompilationUnit
 from .library.custom import Tag as Tag
 from .namespace import _Eager as eager
 from .namespace import layout as layout

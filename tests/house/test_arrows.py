@@ -40,7 +40,7 @@ SIBLINGS = {
     "distributed": {"nn": "a class of modules", "futures": "what is under way is one", "optim": "optimizers whose state is spread",
                     "serialization": "files", "utils": "nests of tensors", "_dynamo": "compiled modules have no part in names"},
     "fx": {"nn": "a class of modules", "utils": "nests of arguments", "overrides": "the names of functions, and that they ask proxies",
-           "overridable": "where PyTorch has them"},
+           "overridable": "where PyTorch has them", "_subclasses": "what a node gives, without its values"},
     "_higher_order_ops": {"utils": "nests of tensors", "choices": "two of them have a public name"},
     "_functorch": {"func": "its older names", "utils": "nests of tensors", "nn": "a class of modules",
                   "fx": "graphs of functions, which PyTorch had there"},
@@ -89,6 +89,7 @@ LAZY = {
     ("tensor.viewing.views", "tensor"): "adds up into memory in the backward of as_strided, which is seldom, and tensors of batches there",
     ("tensor.creating.create", "sparse"): "zeros in a sparse layout",
     ("tensor.custom_levels", "utils"): "the `vmap` of a custom function takes and answers nests, whose room is loaded by those who use it",
+    ("func.rewriting", "fx"): "while a graph is made, writes become operators without; whoever makes one has that room",
     ("ops.families.composing", "autograd"): "checks `out=` of a composite as the dispatcher checks an operator's",
 }
 
