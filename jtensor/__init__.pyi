@@ -80,6 +80,11 @@ from .base.info import finfo as finfo
 from .base.info import iinfo as iinfo
 from .futures import Future as Future
 from .jit import Error as JITException
+from .jit.containers import ScriptDict as ScriptDict
+from .jit.containers import ScriptDictIterator as ScriptDictIterator
+from .jit.containers import ScriptDictKeyIterator as ScriptDictKeyIterator
+from .jit.containers import ScriptList as ScriptList
+from .jit.containers import ScriptListIterator as ScriptListIterator
 from .jit.modules import ScriptModule as ScriptModule
 from .jit.schema_objects import Argument as Argument
 from .jit.schema_objects import FunctionSchema as FunctionSchema
@@ -111,6 +116,7 @@ from .jit.types import SymIntType as SymIntType
 from .jit.types import TensorType as TensorType
 from .jit.types import TupleType as TupleType
 from .jit.types import UnionType as UnionType
+from .jit.units import CompilationUnit as CompilationUnit
 from .library.custom import Tag as Tag
 from .namespace import _Eager as eager
 from .namespace import layout as layout
@@ -1585,7 +1591,7 @@ def histogram(input: Tensor, bins: Any = ..., *, range: Any = ..., weight: Any =
 def histogramdd(input: Tensor, bins: Any, range: Any = ..., weight: Any = ..., density: _bool = ...) -> Any: ...
 def hsmm(mat1: Any, mat2: Any) -> Any: ...
 def hsplit(input: Tensor, indices_or_sections: Any) -> Any: ...
-def hspmm(mat1: Any, mat2: Any, *, out: Any = ...) -> Any: ...
+def hspmm(mat1: Any, mat2: Any, *, out: Any = ..., name: Any = ...) -> Any: ...
 def hstack(tensors: Sequence[Tensor], *, out: Any = ...) -> Any: ...
 def hypot(input: Tensor, other: Tensor, *, out: Any = ...) -> Tensor: ...
 def i0(input: Tensor, *, out: Any = ...) -> Tensor: ...

@@ -144,7 +144,8 @@ _ROOM_OF = {
     "parse_schema": "jit.schema_text", **dict.fromkeys(("Argument", "FunctionSchema"), "jit.schema_objects"),
     "PyTorchFileReader": "_C", "FileCheck": "testing.filecheck",
     "StorageBase": "tensor.memory.storage_types",
-    **dict.fromkeys(("ScriptModule", "fork", "wait"), "jit"),
+    **dict.fromkeys(("CompilationUnit", "ScriptModule", "fork", "wait"), "jit"),
+    **dict.fromkeys("ScriptDict ScriptDictIterator ScriptDictKeyIterator ScriptList ScriptListIterator".split(), "jit.containers"),
     **dict.fromkeys(
         """AnyType AwaitType BoolType ClassType ComplexType ConcreteModuleType DeviceObjType DictType EnumType FloatType FutureType
         InferredType IntType InterfaceType ListType NoneType NumberType OptionalType PyObjectType RRefType StreamObjType StringType

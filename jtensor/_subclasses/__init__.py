@@ -1,4 +1,4 @@
-"""PyTorch's tensors that stand for others while programs are looked at: none is ever made here. Owns: the names that libraries ask by.
+"""PyTorch's tensors that stand for others while programs are looked at. Owns: the names that libraries ask by.
 
     fake_tensor.py         tensors without values
     functional_tensor.py   tensors whose writes are rewritten

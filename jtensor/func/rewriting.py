@@ -1,5 +1,6 @@
 """Functions and modules made fit for transforms. Owns: `functionalize`, `replace_all_batch_norm_modules_`."""
 import functools
+import sys
 
 import jtensor
 
@@ -7,7 +8,8 @@ _REMOVED = ("mutations", "mutations_and_views")
 
 
 def functionalize(func, *, remove="mutations"):
-    """The function as one that mutates nothing, which is what it is recorded as anyway: it gives and does the same.
+    """The function as one that mutates nothing, which is what it is recorded as anyway: it gives and does the same. A graph of it
+    (`make_fx`) has no operators in place.
 
     ``remove``: "mutations" or "mutations_and_views"; ``RuntimeError`` for anything else.
 
@@ -24,7 +26,15 @@ def functionalize(func, *, remove="mutations"):
 
     @functools.wraps(func)
     def called(*args, **kwargs):
-        return func(*args, **kwargs)
+        tracing = sys.modules.get("jtensor.fx.experimental.proxy_tensor")
+        if tracing is None or tracing.get_proxy_mode() is None:
+            return func(*args, **kwargs)
+        from ..fx.experimental.writes import Writes
+        from ..utils import _pytree as pytree
+        mode = Writes(remove == "mutations_and_views")
+        with mode:
+            made = func(*args, **kwargs)
+        return mode.finish(made, pytree.tree_leaves((args, kwargs)))
     return called
 
 

@@ -264,7 +264,7 @@ class _PyTreeCodeGen(CodeGen):
         if spec.type is tuple and [child.type for child in spec.children()] == [tuple, dict]:      # of positional ones and keywords
             first, named = spec.children()
             at = first.num_children
-            keywords = ", ".join([f"{key!r}:{name}" for key, name in zip(named.context, own[at:], strict=True)])
+            keywords = ", ".join([f"{key!r}:{name}" for key, name in zip(named.context, own[at:], strict=False)])
             taken = f"([{', '.join(own[:at])}], {{{keywords}}})"
         return f"{head}\n    {', '.join(leaves)}, = fx_pytree.tree_flatten_spec({taken}, self._in_spec)"
 

@@ -155,7 +155,10 @@ def freeze(mod, preserved_attrs=None, optimize_numerics=True):
     if mod.training:
         raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module before "
                            "freezing.")
-    return copy.deepcopy(mod).requires_grad_(False)
+    made = copy.deepcopy(mod)
+    for one in made.parameters():
+        one.requires_grad_(False)
+    return made
 
 
 def optimize_for_inference(mod, other_methods=None):
@@ -258,7 +261,16 @@ def export(fn):
 
 
 def interface(obj):
-    """A mark for TorchScript; the class stays as it is."""
+    """Marks a class that says which methods others have: what is annotated with it may be a module or object of any class with such
+    methods, whose bodies here are ``pass``. The class stays as it is.
+
+    >>> @torch.jit.interface
+    ... class Layer(torch.nn.Module):
+    ...     def forward(self, x: torch.Tensor) -> torch.Tensor:
+    ...         pass
+    """
+    from .scripting import interfaces
+    interfaces.check(obj)
     obj._torchscript_modifier = "interface"
     return obj
 
@@ -326,8 +338,8 @@ _overloads = {}                      # {(module, name): signatures} of functions
 
 
 def _overload_method(func):
-    """Marks a signature of a method; the last definition is the one that runs."""
-    return func
+    """Marks a signature of a method that `script` compiles once for each; the last definition, without the mark, is the one that runs."""
+    return _overload(func)
 
 
 def _unwrap_optional(x):
@@ -349,7 +361,7 @@ _get_trace_graph = refusal("torch.jit._get_trace_graph", "graphs of TorchScript"
 # Rooms that are loaded when one of their names is asked for: `nn` comes with them.
 _LATE = {**dict.fromkeys(("ScriptModule", "RecursiveScriptModule", "ScriptMethod"), ".modules"),
          **dict.fromkeys(("ScriptFunction", "TopLevelTracedModule", "TracedModule"), ".traced"),
-         "TracingCheckError": ".checks", "Future": "..futures"}
+         "CompilationUnit": ".units", "TracingCheckError": ".checks", "Future": "..futures"}
 
 
 def __getattr__(name):
@@ -365,6 +377,6 @@ def __dir__():
     return sorted({*globals(), *_LATE, "frontend"})
 
 
-__all__ = ["Attribute", "Error", "Future", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion", "export", "fork", "freeze",
-           "ignore", "interface", "isinstance", "load", "onednn_fusion_enabled", "optimize_for_inference", "save", "script",
+__all__ = ["Attribute", "CompilationUnit", "Error", "Future", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion", "export",
+           "fork", "freeze", "ignore", "interface", "isinstance", "load", "onednn_fusion_enabled", "optimize_for_inference", "save", "script",
            "script_if_tracing", "trace", "trace_module", "unused", "wait"]

@@ -36,6 +36,8 @@ class RecursiveScriptModule(ScriptModule):
     def __init__(self, kind):
         super().__init__()
         self.__dict__.update(_kind=kind, _values={}, _archive=None)
+        for known, names in ((self._forward_pre_hooks, kind.forward_pre_hooks), (self._forward_hooks, kind.forward_hooks)):
+            known.update(enumerate(Hook(kind.hooks[name]) for name in names))
 
     # -- what programs ask ----------------------------------------------------------------------------------------------
 
@@ -107,7 +109,7 @@ class RecursiveScriptModule(ScriptModule):
     def __setattr__(self, name, value):
         if name in self.__dict__.get("_values", ()):
             kind = self._kind.names.get(name, "Any")
-            given = _fitting(value, kind)
+            given = fitting(value, kind)
             if not programs.is_of(given, kind):
                 raise RuntimeError(f"Could not cast attribute '{name}' to type {kind}: {_NO_CAST.format(type(value))}")
             self._values[name] = given
@@ -191,6 +193,24 @@ class RecursiveScriptModule(ScriptModule):
         raise RuntimeError(f"Tried to serialize object {self._kind.name} which does not have a __getstate__ method defined!")
 
 
+REFUSED = tuple("""_get_backward_hooks _get_backward_pre_hooks _maybe_warn_non_full_backward_hook _register_load_state_dict_pre_hook
+    _register_state_dict_hook bfloat16 compile get_buffer get_parameter get_submodule ipu mtia register_backward_hook register_forward_hook
+    register_forward_pre_hook register_full_backward_hook register_full_backward_pre_hook register_load_state_dict_post_hook
+    register_load_state_dict_pre_hook register_state_dict_post_hook register_state_dict_pre_hook requires_grad_ set_submodule to_empty
+    xpu""".split())
+"""Methods of modules that those of TorchScript do not have."""
+
+
+def _refusal(name):
+    def fail(self, *args, **kwargs):
+        raise RuntimeError(name + " is not supported on ScriptModules")
+    return fail
+
+
+for _name in REFUSED:
+    setattr(RecursiveScriptModule, _name, _refusal(_name))
+
+
 class ScriptMethod:
     """A program of a module, bound to it: called as Python's methods are, with the declared types."""
 
@@ -218,6 +238,8 @@ class ScriptMethod:
         given = self._bound(args, kwargs)
         try:
             found = self._function(self.owner, **given)
+            if HELD and type(found) in (list, dict):
+                found = found.copy()                              # which may be what was given
             return _pythons(found) if self._function.answers_objects else found
         except (MissingFeature, MemoryError):
             raise
@@ -239,9 +261,9 @@ class ScriptMethod:
                 continue
             if kind == "Tensor" and isinstance(given[name], Tensor):
                 continue
-            value = given[name] = _fitting(in_program(given[name], kind, self._function.unit), kind)
+            value = given[name] = fitting(in_program(given[name], kind, self._function.unit), kind)
             if name in self._function.counts and type(value) in (int, float):
-                value = given[name] = _fitting([value] * self._function.counts[name], kind)
+                value = given[name] = fitting([value] * self._function.counts[name], kind)
             if not programs.is_of(value, kind):
                 inferred = name in self._function.inferred
                 more = f"\nInferred '{name}' to be of type 'Tensor' because it was not annotated with an explicit type." * inferred
@@ -273,6 +295,29 @@ class ScriptMethod:
 ScriptMethod.__qualname__ = "ScriptMethod"
 
 
+class Hook(programs.Shared):
+    """A hook of a module, as Python calls it."""
+
+    __module__ = "torch.jit"
+
+    def __init__(self, function):
+        self._function, self.name = function, function.name.rpartition(".")[2]
+
+    def __call__(self, module, *args):
+        return ScriptMethod(module, self._function)(*args)
+
+    @property
+    def code(self):
+        """The program as text."""
+        return self._function.text
+
+    def __repr__(self):
+        return f"<torch.jit.torch.jit.ScriptFunction object at {id(self):#x}>"
+
+
+Hook.__name__ = Hook.__qualname__ = "ScriptFunction"
+
+
 def _not_cast(value, kind):
     return f"Unable to cast {value!r} to Tensor" if kind == "Tensor" else _NO_CAST.format(type(value))
 
@@ -302,7 +347,7 @@ def _object_of(value, kind):
     """An object of Python as one of a program, with copies of its attributes."""
     made = programs.Object(kind)
     for name, written in kind.names.items():
-        made._values[name] = _fitting(in_program(getattr(value, name), written, kind.unit), written)
+        made._values[name] = fitting(in_program(getattr(value, name), written, kind.unit), written)
     return made
 
 
@@ -320,8 +365,13 @@ def _pythons(value):
     return value
 
 
-def _fitting(value, kind):
+HELD = set()                         # the classes of lists and dictionaries that are not copied (`containers`), once there are any
+
+
+def fitting(value, kind):
     """The value as a program takes it: whole numbers for floats, lists for tuples, copies of lists and dictionaries."""
+    if type(value) in HELD:
+        return value._items                                       # which the program writes to
     if kind == "float" and type(value) is int:
         return float(value)
     if kind == "complex" and type(value) in (int, float):
@@ -331,9 +381,9 @@ def _fitting(value, kind):
     if kind == "Device" and isinstance(value, str):
         return devices.device(value)
     if kind.startswith("Optional["):
-        return None if value is None else _fitting(value, kind[len("Optional["):-1])
+        return None if value is None else fitting(value, kind[len("Optional["):-1])
     if kind.startswith("List[") and isinstance(value, (list, tuple)):
-        return [_fitting(x, kind[len("List["):-1]) for x in value]
+        return [fitting(x, kind[len("List["):-1]) for x in value]
     if kind.startswith("Dict[") and isinstance(value, dict):
         return dict(value)
     return value

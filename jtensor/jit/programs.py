@@ -82,6 +82,9 @@ class Unit(Shared):
         raise missing(f"the name {'.'.join(path)} of TorchScript", "the same in Python")
 
 
+_LISTS = frozenset(f"__{name}__" for name in ("parameters", "buffers", "forward_pre_hooks", "forward_hooks"))
+
+
 def _part(made, name):
     if isinstance(made, type) and issubclass(made, enum.Enum):
         return made[name]
@@ -136,11 +139,15 @@ class Function(Shared):
 
 class Class(Shared):
     """``names``: {attribute: its type}; ``parameters`` and ``buffers``: those that are one; ``fixed``: {name: value that never changes};
-    ``methods``: {name: `Function`}; ``python``: the class that was compiled, whose objects Python has for the program's."""
+    ``methods``: {name: `Function`}; ``hooks``: the same, of what ``forward_pre_hooks`` and ``forward_hooks`` name; ``python``: the class
+    that was compiled, whose objects Python has for the program's."""
+
+    forward_pre_hooks = forward_hooks = ()
 
     def __init__(self, unit, name, node, path):
         self.unit, self.name, self.path = unit, name, path
         self.is_module = any(isinstance(base, ast.Name) and base.id == "Module" for base in node.bases)
+        self.is_interface = any(isinstance(base, ast.Name) and base.id.endswith("Interface") for base in node.bases)
         self.names, self.fixed, self.methods, self.parameters, self.buffers, self.python = {}, {}, {}, [], [], None
         literal = _Writer(unit, path).value
         for part in node.body:
@@ -152,8 +159,9 @@ class Class(Shared):
                     self.fixed[part.target.id] = literal(part.value)
             elif isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Subscript):           # __annotations__["0"] = ...
                 self.names[part.targets[0].slice.value] = ast.unparse(part.value)
-            elif isinstance(part, ast.Assign) and part.targets[0].id in ("__parameters__", "__buffers__"):
+            elif isinstance(part, ast.Assign) and part.targets[0].id in _LISTS:
                 setattr(self, part.targets[0].id.strip("_"), [one.value for one in part.value.elts])
+        self.hooks = {one: self.methods.pop(one) for one in dict.fromkeys([*self.forward_hooks, *self.forward_pre_hooks])}
 
     @property
     def __name__(self):
@@ -214,6 +222,15 @@ def attribute(x, name):
     if isinstance(x, enum.Enum) and name in ("name", "value") or isinstance(x, tuple) and name in getattr(x, "_fields", ()):
         return getattr(x, name)
     raise AttributeError(f"a program of TorchScript asks a {type(x).__name__} for '{name}'")
+
+
+def _part_of(x, at):
+    """``x[at]`` of what may be a container of modules, in which numbers are names."""
+    if not hasattr(x.__class__, "_script_attribute"):
+        return x[at]
+    if str(at) not in x._modules:
+        raise RuntimeError(f"{x._kind.name} (of Python compilation unit at: {id(x._kind):#x}) does not have a field with name '{at}'")
+    return x._modules[str(at)]
 
 
 def set_attribute(x, name, value):
@@ -358,7 +375,11 @@ class _Writer(ast.NodeTransformer):
         return ast.copy_location(self._call(_complex, self.visit(node.left), self.visit(right)), node)
 
     def visit_AnnAssign(self, node):
-        return self.visit_Assign(ast.copy_location(ast.Assign([node.target], node.value), node))
+        made = self.visit_Assign(ast.copy_location(ast.Assign([node.target], node.value), node))
+        if isinstance(node.value, ast.Subscript):                 # may be one of a container's modules
+            found = made.value
+            made.value = ast.copy_location(self._call(_part_of, found.value, found.slice), node)
+        return made
 
     def visit_Assign(self, node):
         target, = node.targets

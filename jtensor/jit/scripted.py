@@ -31,7 +31,8 @@ def script(obj):
             raise RuntimeError(f"Type '{obj}' cannot be compiled since it inherits from nn.Module, consider passing an instance instead")
         return _class(obj)
     if isinstance(obj, (list, dict)):
-        raise missing(f"torch.jit.script of a {type(obj).__name__}", f"the {type(obj).__name__} itself")
+        from . import containers
+        return containers.ScriptList(obj) if isinstance(obj, list) else containers.ScriptDict(obj)
     if inspect.ismethod(obj) and isinstance(obj.__self__, Module):
         return _module(obj.__self__)
     return _function(obj)
@@ -46,7 +47,7 @@ def _compiled(compile):
     except Exception as problem:
         if isinstance(problem, _TOLD) and not isinstance(problem, NotImplementedError):
             raise
-        if isinstance(problem, TypeError) and "built-in class" in str(problem):
+        if isinstance(problem, TypeError) and "built-in class" in str(problem) or getattr(problem, "is_pytorchs", False):
             raise
         made = missing(f"TorchScript of this program ({type(problem).__name__}: {problem})", "torch.jit.trace")
         made.__cause__ = problem
@@ -129,9 +130,6 @@ def _module(module):
             raise ValueError(f"Modules that have backward hooks assigned can't be compiled: {one}")
 
     def compile():
-        for one in module.modules():
-            if one._forward_hooks or one._forward_pre_hooks:
-                raise missing("TorchScript of modules with hooks", "a forward that calls what they do")
         unit = Unit()
         return unit, Program(unit.kind_of(module), unit)
     found, problem = _compiled(compile)

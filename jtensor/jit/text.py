@@ -55,7 +55,7 @@ def number(value):
 
 def quoted(text):
     """A text in double quotes."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t") + '"'
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("'", "\\'").replace("\n", "\\n").replace("\t", "\\t") + '"'
 
 
 class Writer:

@@ -46,6 +46,11 @@ class TracedModule(modules.RecursiveScriptModule):
         return self
 
 
+for _name in modules.REFUSED:                                     # which traced modules have
+    if hasattr(Module, _name):
+        setattr(TracedModule, _name, getattr(Module, _name))
+
+
 def _refuse(*args, **kwargs):
     raise RuntimeError("Trace submodules cannot be called.")
 

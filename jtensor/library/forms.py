@@ -224,6 +224,7 @@ WRITTEN_OUT = {
     "slice": _slice, "index": _index, "_to_copy": _to_copy, "_assert_tensor_metadata": _assert_tensor_metadata,
     "to": _to, **{name: functools.partial(lambda function, tensors: function(*tensors), getattr(jtensor, name))
                   for name in ("block_diag", "cartesian_prod", "broadcast_tensors")},
+    "copy": lambda self, src, non_blocking=False: src.to(self.device, self.dtype).expand(self.shape).clone(), "zero": jtensor.zeros_like,
     "lift_fresh_copy": lambda self: self.clone(), "alias": lambda self: self.view_as(self),
     "_pin_memory": lambda self, device=None: self.pin_memory(),
     "_conj": jtensor.conj, "_unsafe_view": jtensor.Tensor.view, "_sparse_addmm": jtensor.sparse.addmm,

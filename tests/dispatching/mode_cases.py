@@ -139,6 +139,86 @@ def programs(torch):
             return {"a": a @ w + z, "b": [b, x]}
         return graph_of(function, torch.ones(2, 3))
 
+    def noted(function, *args, **options):
+        """A graph's text, and what its nodes have in ``meta``."""
+        make_fx = import_module(torch.__name__ + ".fx.experimental.proxy_tensor").make_fx
+        graph = make_fx(function, **options)(*args)
+        return graph.code, [(node.name, node.meta.get("val"), node.meta.get("tensor_meta")) for node in graph.graph.nodes]
+
+    @program
+    def a_graph_with_notes(lines):
+        kept = torch.ones(2)
+        return noted(lambda x: (x.double() + kept).reshape(2, 1).expand(2, 3).topk(1)[1], torch.ones(2))
+
+    @program
+    def a_graph_of_fakes(lines):
+        return noted(lambda x, n: (x * n).argmax() + torch.tensor([1]), torch.ones(2), 3, tracing_mode="fake")
+
+    @program
+    def a_graph_of_fakes_with_a_constant(lines):
+        return noted(lambda x: x + leaf.detach(), torch.ones(2), tracing_mode="fake")
+
+    @program
+    def a_graph_of_symbols(lines):
+        return noted(lambda x, y: (x @ y).relu().sum(), torch.ones(2, 3), torch.ones(3, 4), tracing_mode="symbolic")[0]
+
+    @program
+    def a_graph_of_nests(lines):
+        x = torch.ones(2)
+        return [noted(*given)[0] for given in ((lambda a, b: [a[0] + a[1], b["z"] * b["n"]], [x, x], {"z": x, "n": 3}),
+                                               (lambda a, b: (a[0] + a[1], {"k": b["z"] * 2}), (x, x), {"z": x}),
+                                               (lambda a, m: a * 2 if m == "x" else a, x, "x"), (lambda a, b: a, x, None),
+                                               (lambda *a: a[0] + a[1], x, x), (torch.nn.Linear(2, 3), x))]
+
+    @program
+    def a_graph_with_decompositions(lines):
+        table = {torch.ops.aten.silu.default: lambda x: x * x.sigmoid(), torch.ops.aten.exp.default: lambda x: NotImplemented}
+        return noted(lambda x: torch.nn.functional.silu(x).exp(), torch.ones(2), decomposition_table=table)[0]
+
+    @program
+    def a_graph_of_too_few(lines):
+        return noted(lambda x, y=2: x * y, torch.ones(2))
+
+    @program
+    def a_graph_of_no_such_mode(lines):
+        return noted(lambda x: x, torch.ones(2), tracing_mode="none")
+
+    @program
+    def a_graph_without_writes(lines):
+        def slices(x):
+            y = x.clone()
+            z = y[1:]
+            z.mul_(2)
+            y.add_(1)
+            return y, z
+
+        def filled(x):
+            x[0] = 5
+            x.zero_()
+            x.fill_(3)
+            return x + 1
+
+        def views(x):
+            y = x.view(2, 2).t()
+            y.add_(1)
+            y[0].copy_(torch.ones(2))
+            return x
+
+        def masks(x):
+            y = torch.zeros(2, 4)
+            y[1].add_(x)
+            y[y > 1] = 0.0
+            y.unsqueeze(0).permute(2, 0, 1).relu_()
+            return y.permute(1, 0)
+        found = []
+        for function in (slices, filled, views, masks):
+            for remove in ("mutations", "mutations_and_views")[:1 + (function is views)]:
+                x = torch.arange(4.0)
+                graph = import_module(torch.__name__ + ".fx.experimental.proxy_tensor").make_fx(
+                    torch.func.functionalize(function, remove=remove))(x.clone())
+                found.append((graph.code, str(graph(x)), str(x)))
+        return found
+
     @program
     def a_graph_with_a_gradient(lines):
         return graph_of(lambda x: (x * leaf).sigmoid().sum(), torch.ones(2))

@@ -40,7 +40,7 @@ SIBLINGS = {
     "distributed": {"nn": "a class of modules", "futures": "what is under way is one", "optim": "optimizers whose state is spread",
                     "serialization": "files", "utils": "nests of tensors", "_dynamo": "compiled modules have no part in names"},
     "fx": {"nn": "a class of modules", "utils": "nests of arguments", "overrides": "the names of functions, and that they ask proxies",
-           "overridable": "where PyTorch has them"},
+           "overridable": "where PyTorch has them", "_subclasses": "what a node gives, without its values"},
     "_higher_order_ops": {"utils": "nests of tensors", "choices": "two of them have a public name"},
     "_functorch": {"func": "its older names", "utils": "nests of tensors", "nn": "a class of modules",
                   "fx": "graphs of functions, which PyTorch had there"},
@@ -91,6 +91,7 @@ LAZY = {
     ("tensor.creating.create", "sparse"): "zeros in a sparse layout",
     ("tensor.custom_levels", "utils"): "the `vmap` of a custom function takes and answers nests, whose room is loaded by those who use it",
     ("library.spaces", "jit"): "the schema of an operator as an object is made of that room's types, for those who ask",
+    ("func.rewriting", "fx"): "while a graph is made, writes become operators without; whoever makes one has that room",
     ("ops.families.composing", "autograd"): "checks `out=` of a composite as the dispatcher checks an operator's",
 }
 

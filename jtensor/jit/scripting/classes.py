@@ -10,17 +10,19 @@ import jtensor
 
 from ..making import qualified
 from . import kinds
-from .source import absent
 
 _KNOWN = {}                          # {class of Python: Kind}
 
 
 class ClassType:
-    """``sort``: "named tuple", "enum", "class" or "interface"; ``names`` and ``kinds`` of fields; ``python``: the class."""
+    """``sort``: "named tuple", "enum", "class" or "interface"; ``names`` and ``kinds`` of fields; ``python``: the class;
+    ``compiled``: its methods."""
+
+    hooks = pre_hooks = ()                                        # which modules alone have
 
     def __init__(self, python, sort, name):
         self.python, self.sort, self.name, self.names, self.kinds = python, sort, name, [], []
-        self.attributes, self.defaults, self.methods = {}, [], {}
+        self.attributes, self.defaults, self.methods, self.compiled = {}, [], {}, {}
 
 
 def kind_of_class(python):
@@ -29,7 +31,9 @@ def kind_of_class(python):
     if found is not None:
         return found
     if getattr(python, "_torchscript_modifier", None) == "interface":
-        raise absent(f"the interface {python.__name__}")
+        from . import interfaces
+        made = _KNOWN[python] = interfaces.Interface(python).kind
+        return made
     if issubclass(python, tuple) and hasattr(python, "_fields"):
         return _named_tuple(python)
     if issubclass(python, enum.Enum):

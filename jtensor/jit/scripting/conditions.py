@@ -130,7 +130,7 @@ def refine(state, known, node):
     """Makes variables of the kinds that are known of them."""
     for name, kind in sorted(known.items()):
         found = state.load(name)
-        if type(found) is not values.Simple or found.value.type == kind != kinds.ANY:
+        if type(found) is not values.Simple:
             continue
         made = state.add("prim::unchecked_cast", [found.value], kind)
         state.set(name, values.Simple(made), node)
@@ -174,7 +174,8 @@ def _isinstance(state, node):
     members = kinds.parts(value.type) if value.type != kinds.NUMBER else (kinds.NUMBER,)
     held = [_is_of(kinds.plain(one), found) for one in members]
     if value.type != kinds.ANY and None not in held and len(set(held)) == 1:
-        return Condition(state.constant(held[0]), static=held[0])
+        known = {subject.id: kinds.union(members)} if isinstance(subject, ast.Name) and kinds.plain(value.type) != kinds.NONE else {}
+        return Condition(state.constant(held[0]), *((known, {}) if held[0] else ({}, known)), static=held[0])
     exact = sorted([one for one in found if type(one) is not str], key=kinds.rank)
     made = state.add("prim::isinstance", [value], kinds.BOOL, data=exact)
     if not isinstance(subject, ast.Name):

@@ -9,7 +9,7 @@ import jtensor
 
 from ...base import sites
 from ...base.errors import MissingFeature
-from . import annotations, kinds
+from . import annotations, interfaces, kinds
 
 _LEFT_OUT = frozenset("""_parameters _buffers _modules _non_persistent_buffers_set _backward_pre_hooks _backward_hooks _forward_hooks
     _forward_hooks_with_kwargs _forward_hooks_always_called _forward_pre_hooks _forward_pre_hooks_with_kwargs _state_dict_hooks
@@ -18,11 +18,13 @@ _LEFT_OUT = frozenset("""_parameters _buffers _modules _non_persistent_buffers_s
 
 
 _TWICE = "_reversed_padding_repeated_twice"                       # what convolutions pad with, which their programs ask for
+_ASKED = frozenset(("_qkv_same_embed_dim",))                     # the same of attention
 
 
 class Described:
     """``attributes``: {name: kind}, parameters and buffers among them; ``constants``: {name: value}; ``modules``: {name: kind};
-    ``functions``: {name: function of Python}; ``failed``: {name: why it is none}; ``methods``: {name: compiled}."""
+    ``functions``: {name: function of Python}; ``failed``: {name: why it is none}; ``methods``: {name: compiled}; ``pre_hooks`` and
+    ``hooks``: compiled, in their order; ``overloads``: {name: signatures} of methods that are compiled once for each."""
 
     sort = "module"
 
@@ -30,6 +32,7 @@ class Described:
         self.module, self.python, self.name = module, type(module), None
         self.parameters, self.buffers, self.attributes, self.constants, self.modules = [], [], {}, {}, {}
         self.functions, self.failed, self.methods = {}, {}, {}
+        self.hooks, self.pre_hooks, self.overloads = [], [], {}
 
     @classmethod
     def of(cls, module, unit):
@@ -55,9 +58,15 @@ class Described:
         for name in type(module).__dict__:                        # values of the class that its annotations tell
             if name in written and name not in self.attributes and name not in fixed and name not in module.__dict__:
                 self._attribute(name, getattr(module, name), written, unit)
+        for name in dir(type(module)):
+            marked = unit.overloads(inspect.getattr_static(type(module), name, None))
+            if marked:
+                self.overloads[name] = marked
         for name, one in module._modules.items():
             if one is None:
                 self.attributes[name] = kinds.NONE
+            elif name in written and written[name].what is not None and written[name].what.sort == "interface":
+                self.modules[name] = interfaces.part(one, name, written[name], unit)
             else:
                 self.modules[name] = unit.kind_of(one)
         self.constants = {name: getattr(module, name) for name in fixed if hasattr(module, name) and name not in self.modules
@@ -95,7 +104,8 @@ class Described:
         """What modules that share a class have in common."""
         return (self.python, tuple(self.parameters), tuple(self.buffers), tuple(self.attributes.items()),
                 tuple(self.modules.items()), tuple([(name, repr(value)) for name, value in self.constants.items()]),
-                tuple([(name, id(one)) for name, one in self.functions.items()]))
+                tuple([(name, id(one)) for name, one in self.functions.items()]),
+                tuple(map(id, self.module._forward_hooks.values())), tuple(map(id, self.module._forward_pre_hooks.values())))
 
     def properties(self):
         """[(name, property)] of those that are compiled: all that a class of a user's has."""
@@ -107,7 +117,8 @@ class Described:
         """The methods that are compiled, whether or not any is called."""
         found = []
         forward = getattr(self.module, "forward", None)
-        if forward is not None and not _is_absent(forward) and getattr(forward, "_torchscript_modifier", None) != "ignore":
+        if "forward" not in self.overloads and forward is not None and not _is_absent(forward) and getattr(
+                forward, "_torchscript_modifier", None) != "ignore":
             found.append("forward")
         for name in dir(self.python):
             one = inspect.getattr_static(self.python, name, None)
@@ -134,7 +145,7 @@ def _why(value, problem):
 
 def _is_hidden(module, name):
     return name in getattr(module, "__jit_ignored_attributes__", ()) or name in getattr(module, "__jit_unused_properties__", ()) or (
-        sites.is_own(type(module).__module__) and name.startswith("_"))
+        sites.is_own(type(module).__module__) and name.startswith("_") and name not in _ASKED)
 
 
 def _written(module):

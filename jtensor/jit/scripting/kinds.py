@@ -54,6 +54,8 @@ class Kind:
             return self.of[0].schema() + ("[]" if self.name == "List" else "?")
         if self.name == "number":
             return "Scalar"
+        if self.what is not None and self.what.sort == "interface":
+            return f"InterfaceType<{self.what.python.__name__}>"
         if self.name == "Tuple":
             return f"({', '.join([one.schema() for one in self.of])})"
         return f"{self.name}({', '.join([one.schema() for one in self.of])})" if self.of else str(self)
@@ -149,7 +151,7 @@ def is_part(kind, other):
         mine = fields(kind)
         return len(mine) == len(other.of) and all(map(is_part, mine, other.of))
     if kind.what is not None and other.what is not None and other.what.sort == "interface":
-        return other.what.is_met_by(kind.what)
+        return other.what.why_not(kind) is None
     return kind.name == other.name == "Future" and is_part(kind.of[0], other.of[0])
 
 

@@ -22,6 +22,7 @@ class Classes:
         if what is None or what.sort != "class" or what in self.methods:
             return
         self.methods[what], before = {}, dict(what.attributes)
+        what.compiled = self.methods[what]
         try:
             with self.unit.told(what.name, None if place is None else place.whole()):
                 for name in self._names(what):

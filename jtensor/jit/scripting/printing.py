@@ -22,8 +22,7 @@ class Writer(text.Writer):
     def function(self, name, made, own=None):
         """The text of a compiled function; ``own``: what the first argument of a method is called, "" to leave its type out."""
         graph, arguments = made.graph, []
-        if own is not None:
-            self.taken.discard("self")
+        self.taken.discard("self")                                # a function, too, may call its argument so
         for at, (value, argument) in enumerate(zip(graph.block.inputs, made.form.arguments, strict=True)):
             called = self.names[value] = self._new_name(argument.name)
             if own is not None and at == 0:
@@ -62,7 +61,8 @@ class Writer(text.Writer):
 
     def _can_stand_inside(self, value):
         node, users = value.node, self.uses.get(value, ())
-        if len(node.outputs) != 1 or len(users) != 1 or node.blocks or users[0] is None or node.kind == "prim::isinstance":
+        if len(node.outputs) != 1 or len(users) != 1 or node.blocks or users[0] is None or node.kind in (
+                "prim::isinstance", "prim::ModuleContainerIndex"):
             return False
         if users[0].kind in ("prim::fork",):
             return False
@@ -155,6 +155,9 @@ class Writer(text.Writer):
                 self.lines.append(f"{self.indent}{own}.{node.data} = {value}")
             elif node.kind in ("prim::Enter", "prim::Exit"):
                 self._with(node)
+            elif node.kind == "prim::ModuleContainerIndex":
+                own, at = map(self._of, node.inputs)
+                self.lines.append(f"{self.indent}{self._named(node.output)} : {self.typed(node.output.type)} = {own}[{at}]")
             elif node.kind == "prim::fork":
                 self._fork(node)
             else:
@@ -170,7 +173,8 @@ class Writer(text.Writer):
 
     def _set(self, targets, values, typed=False):
         """``typed``: whether a single variable gets its type, if that is not its value's."""
-        if typed and len(targets) == 1 and targets[0].type != (kinds.NONE if _is_none(values[0]) else kinds.plain(values[0].type)):
+        if typed and len(targets) == 1 and (targets[0].type != (kinds.NONE if _is_none(values[0]) else kinds.plain(values[0].type))
+                                            or targets[0].type.name == "Optional" and _is_unset(values[0])):
             self.lines.append(f"{self.indent}{self._of(targets[0])} : {self.typed(targets[0].type)} = {self._of(values[0])}")
         elif targets:
             self.lines.append(f"{self.indent}{', '.join(map(self._of, targets))} = {', '.join(map(self._of, values))}")
@@ -304,3 +308,7 @@ class Writer(text.Writer):
 
 def _is_none(value):
     return value.node is not None and value.node.is_constant and value.node.data is None
+
+
+def _is_unset(value):
+    return value.node is not None and value.node.kind == "prim::Uninitialized"

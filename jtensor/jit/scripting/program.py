@@ -25,6 +25,8 @@ class Program:
         if isinstance(root, kinds.Kind):
             self.name = root.what.name
             self._class(root.what)
+            for _, kind in unit.modules.values():                 # some are known by an interface alone
+                self._class(kind.what)
         else:
             self.name = PLACEHOLDER
             self._add("__torch__.py", "class PlaceholderModule(Module):\n  __parameters__ = []\n  __buffers__ = []\n  training : bool\n"
@@ -114,8 +116,17 @@ class Program:
             self._module(what)
         elif what.sort == "class":
             self._compiled_class(what)
+        elif what.sort == "interface":
+            self._interface(what)
         else:
             raise MissingFeature(what.name)
+
+    def _interface(self, what):
+        lines = [f"class {what.name.rpartition('.')[2]}({'Module' * what.is_module}Interface):"]
+        for name, one in what.declared.items():
+            takes = "".join([f", {argument.name}: {self.typed(kinds.plain(argument.kind))}" for argument in one.form.arguments[1:]])
+            lines += [f"  def {name}(self{takes}) -> {self.typed(one.form.returns[0])}:", "    pass"]
+        self._add(_file(what.name), "\n".join(lines) + "\n")
 
     def _compiled_class(self, what):
         self._objects[what.name] = what.python
@@ -131,6 +142,9 @@ class Program:
             return "[" + "".join([f'"{name}", ' for name in names]) + "]"
         lines = [f"class {what.name.rpartition('.')[2]}(Module):", f"  __parameters__ = {listed(what.parameters)}",
                  f"  __buffers__ = {listed(what.buffers)}"]
+        hooks = dict.fromkeys([*what.hooks, *what.pre_hooks])
+        for word, found in (("pre_hooks", what.pre_hooks), ("hooks", what.hooks)):
+            lines += [f"  __forward_{word}__ = {listed([one.short for one in found])}"] * bool(found)
         names = {name: self.typed(kinds.plain(kind)) for name, kind in (*what.attributes.items(), *what.modules.items())}
         lines += [f"  {name} : {kind}" if name.isidentifier() else f'  __annotations__["{name}"] = {kind}' for name, kind in names.items()]
         for name, value in what.constants.items():
@@ -140,6 +154,7 @@ class Program:
         file = _file(what.name)
         at = len(self._sources.setdefault(file, []))
         methods = [self._method(made, what.name, name) for name, made in what.methods.items() if made.python is None]
+        methods += [self._method(made, what.name, made.short) for made in hooks]
         self._sources[file].insert(at, "\n".join(lines) + "\n" + "".join(methods))
 
     def _method(self, made, own, name, bound=False):

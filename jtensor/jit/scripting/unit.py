@@ -12,7 +12,7 @@ from ...base import sites
 from ...base.errors import MissingFeature
 from ..frontend import FrontendError
 from ..making import qualified, unique
-from . import cleanup, definitions, forms, kinds, library, names, objects, source, ssa, values
+from . import cleanup, definitions, forms, hooks, interfaces, kinds, library, names, objects, source, ssa, values
 from .described import Described
 from .objects_of_classes import Classes
 from .source import absent, error
@@ -35,6 +35,13 @@ class Compiled:
 def modifier(function):
     """"ignore", "unused", "export" or None: how a function is marked."""
     return getattr(function, "_torchscript_modifier", None)
+
+
+class Written:
+    """A function of a text that is not Python's. ``source``: its `Source`."""
+
+    def __init__(self, source):
+        self.source = source
 
 
 class Unit:
@@ -72,8 +79,10 @@ class Unit:
             origin = getattr(found, "_original", None)
             if origin is None:
                 raise absent("a call of a traced function", place)
-            return values.Function(self.compiled(origin, place))
-        marked = self._overloads(found)
+            return values.Function(self.written(origin, place) if isinstance(origin, Written) else self.compiled(origin, place))
+        if isinstance(found, Written):
+            return values.Function(self.written(found, place))
+        marked = self.overloads(found)
         if marked:
             return values.Overloaded([self._overload(found, one, place) for one in marked])
         several = library.several(found)
@@ -126,13 +135,29 @@ class Unit:
         self.functions[function] = made
         return made
 
+    def written(self, found, place):
+        """The `Compiled` of a function of a text."""
+        known = self.functions.get(found)
+        if known is not None:
+            return known
+        name = found.source.name
+        if found in self._open:
+            raise RuntimeError(f"function '{name}' is called recursively. Recursive calls are not supported")
+        self._open.append(found)
+        try:
+            with self.told(name, None if place is None else place.whole()):
+                made = self.functions[found] = self._compile(found.source, self.unique(f"__torch__.{name}"))
+        finally:
+            self._open.pop()
+        return made
+
     def _ignored(self, function, name, own=None):
         read = source.read(function)
         arguments, answer = definitions.declared(read, own)
         return Compiled(name, forms.Form(read.name, arguments, [answer or kinds.TENSOR]), python=function)
 
     @staticmethod
-    def _overloads(function):
+    def overloads(function):
         """The signatures that `_overload` has marked for a function, which they are kept with."""
         if not isinstance(function, python_types.FunctionType):
             return ()
@@ -170,6 +195,8 @@ class Unit:
 
     # -- modules --------------------------------------------------------------------------------------------------------
 
+    called_with_hooks = staticmethod(hooks.called)
+
     def kind_of(self, module):
         """The `Kind` of a module, shared by those that are alike; its methods are compiled."""
         known = self.modules.get(id(module))
@@ -191,8 +218,15 @@ class Unit:
         library.complete(described, self, kind)
         for name in described.entries():
             self.method(kind, name)
+        for name, signatures in described.overloads.items():
+            function = getattr(type(described.module), name)
+            for at, signature in enumerate(signatures):
+                short = f"{name}__{at}"
+                if short not in described.methods:
+                    self._method_for(kind, short, function, signature)
         for name, prop in described.properties():
             self._getter(kind, name, prop)
+        hooks.complete(described, self, kind)
 
     def method(self, kind, name, place=None):
         """The `Compiled` of a module's method; None where it has none of this name."""
@@ -200,6 +234,8 @@ class Unit:
         made = described.methods.get(name)
         if made is not None:
             return made
+        if name in described.overloads:
+            return None
         read, function = library.method(described.python, name), getattr(type(described.module), name, None)
         if function is None and read is None:
             function = described.module.__dict__.get(name)
@@ -223,6 +259,13 @@ class Unit:
         described.methods[name] = made
         return made
 
+    def _method_for(self, kind, short, function, signature):
+        described = kind.what
+        with self.told(f"{described.python.__name__}.{short}"):
+            made = self._compile(source.read(function), f"{described.name}.{short}", kind, values.Simple, source.read(signature))
+        made.short = short
+        described.methods[short] = made
+
     def attribute(self, state, value, name, place):
         """``value.name`` of a module, or of an object."""
         described = value.type.what
@@ -245,6 +288,8 @@ class Unit:
         container = self._of_container(state, value, name, place)
         if container is not None:
             return container
+        if name in described.overloads:
+            return self._overloaded_method(value, name)
         made = self.method(value.type, name, place)
         if made is not None:
             return values.Method(value, made)
@@ -255,6 +300,15 @@ class Unit:
             hint = ("This attribute exists on the Python module, but we failed to convert Python type: "
                     f"'{type(getattr(described.module, name)).__name__}' to a TorchScript type.")
         raise error(f"Module '{described.python.__name__}' has no attribute '{name}' {f'({hint})' if hint else ''}", place)
+
+    def _overloaded_method(self, value, name):
+        described, found = value.type.what, []
+        for at, signature in enumerate(described.overloads[name]):
+            short = f"{name}__{at}"
+            if short not in described.methods:
+                self._method_for(value.type, short, getattr(type(described.module), name), signature)
+            found.append(described.methods[short])
+        return values.OverloadedMethod(value, found)
 
     def _property(self, state, value, name, prop, place):
         made = self._getter(value.type, name, prop, place)
@@ -306,7 +360,7 @@ class Unit:
         """One of the modules that a container holds."""
         described = value.type.what
         if index.node is None or not index.node.is_constant:
-            raise absent("an index of modules that is no constant", place)
+            return values.Simple(interfaces.index(state, value, state.hint, index, place))
         at = index.node.data
         if issubclass(described.python, jtensor.nn.ModuleDict):
             if at not in described.modules:

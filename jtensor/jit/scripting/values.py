@@ -98,6 +98,8 @@ class Simple(Sugared):
             return Simple(state.add("prim::Enum" + name.title(), [value], kinds.STR if name == "name" else kind.what.kinds[0], data=name))
         if kind.what is not None and kind.what.sort in ("module", "class"):
             return state.unit.attribute(state, value, name, place)
+        if kind.what is not None and kind.what.sort == "interface" and name in kind.what.declared:
+            return Method(value, kind.what.declared[name])
         operator = "aten::" + name
         if any(one.arguments and one.arguments[0].name == "self" and _may_be(one.arguments[0].kind, kind) for one in forms.of(operator)):
             return Operator(operator, value)
@@ -115,6 +117,8 @@ class Simple(Sugared):
 
     def called(self, state, args, kwargs, place, many=1):
         if self.value.type.what is not None and self.value.type.what.sort in ("module", "class"):
+            if self.value.type.what.hooks or self.value.type.what.pre_hooks:
+                return state.unit.called_with_hooks(state, self.value, args, kwargs, place, many)
             method = "forward" if self.value.type.what.sort == "module" else "__call__"
             return self.attribute(state, method, place).called(state, args, kwargs, place, many)
         raise error(f"cannot call a {self.sort}", place)
@@ -283,6 +287,20 @@ class Overloaded(Sugared):
         matched = matching.first_of(state, [one.form for one in self.made], args, kwargs, place)
         made = next(one for one in self.made if one.form is matched.form)
         return Simple(state.add("prim::CallFunction", matched.inputs, matched.returns[0], data=made))
+
+
+class OverloadedMethod(Sugared):
+    """A method that is compiled for several signatures."""
+
+    sort = "method"
+
+    def __init__(self, own, made):
+        self.own, self.made = own, made
+
+    def called(self, state, args, kwargs, place, many=1):
+        matched = matching.first_of(state, [one.form for one in self.made], [matching.Given(self.own), *args], kwargs, place)
+        made = next(one for one in self.made if one.form is matched.form)
+        return Simple(state.add("prim::CallMethod", matched.inputs, matched.returns[0], data=made))
 
 
 class Method(Sugared):

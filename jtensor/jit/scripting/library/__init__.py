@@ -10,13 +10,13 @@ import jtensor
 
 from ....base import sites
 from .. import source
-from . import containers, functional, layers, losses, pooling, recurrent, unique
+from . import attention, containers, functional, further, layers, losses, pooling, recurrent, transformers, unique
 
 
 @functools.cache
 def _functions():
     found = {}
-    for room in (functional, losses, pooling):
+    for room in (functional, losses, pooling, attention, transformers, further):
         for name, one in vars(room).items():
             if inspect.isfunction(one) and one.__module__ == room.__name__:
                 space = jtensor if name in _OF_TORCH else jtensor.nn.functional
@@ -26,7 +26,7 @@ def _functions():
 
 
 _OF_TORCH = frozenset(("norm",))
-_ROOMS = (functional.__name__, losses.__name__, pooling.__name__, unique.__name__)
+_ROOMS = tuple([room.__name__ for room in (functional, losses, pooling, unique, attention, transformers, further)])
 
 
 WIDE = {"interpolate": ("size", "scale_factor")}
@@ -86,7 +86,7 @@ def method(python, name):
             if name in one.__dict__:
                 return None
             continue
-        for room in (layers, pooling, losses, containers, recurrent):
+        for room in (layers, pooling, losses, containers, recurrent, attention, transformers, further):
             written = vars(room).get(one.__name__)
             if written is not None and inspect.isclass(written) and hasattr(written, name) and name in _methods(written):
                 return source.read(getattr(written, name))

@@ -2,8 +2,9 @@
 
 Owns: their programs, with their weights by name. May not know: how anything is compiled.
 """
+# ruff: noqa: UP006, UP032, UP035, UP045 - written in the language's own words
 import ast
-from typing import Optional
+from typing import Optional, Tuple
 
 import jtensor as torch
 
@@ -68,7 +69,7 @@ def complete(described, unit, kind):
         weights=", ".join([f"self.{name}" for name in layer._parameters]), bias=layer.bias, count=layer.num_layers,
         dropout=float(layer.dropout), both=layer.bidirectional, first=layer.batch_first, operator=_OPERATORS[layer.mode])
     node = ast.parse(text.strip()).body[0]
-    seen = {"torch": torch, "Tensor": Tensor, "Optional": Optional, "Tuple": tuple, "ValueError": ValueError}
+    seen = {"torch": torch, "Tensor": Tensor, "Optional": Optional, "Tuple": Tuple, "ValueError": ValueError}
     read = Source(None, node, text.strip().splitlines(), 1, "<string>", seen)
     described.methods["forward"] = unit.compiled_method(read, f"{described.name}.forward", kind)
 
@@ -76,19 +77,70 @@ def complete(described, unit, kind):
 class LSTMCell:
     """One step of an LSTM."""
 
-    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+    def forward(self, input: Tensor, hx: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[Tensor, Tensor]:
+        if input.dim() not in [1, 2]:
+            raise ValueError("LSTMCell: Expected input to be 1D or 2D, got {}D instead".format(input.dim()))
+        if hx is not None:
+            for i, value in enumerate(hx):
+                if value.dim() not in [1, 2]:
+                    raise ValueError("LSTMCell: Expected hx[{}] to be 1D or 2D, got {}D instead".format(i, value.dim()))
+        is_batched = input.dim() == 2
+        if not is_batched:
+            input = input.unsqueeze(0)
         if hx is None:
             zeros = torch.zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
             hx = (zeros, zeros)
-        return torch.lstm_cell(input, [hx[0], hx[1]], self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        else:
+            hx = (hx[0].unsqueeze(0), hx[1].unsqueeze(0)) if not is_batched else hx
+        ret = torch.lstm_cell(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        if not is_batched:
+            ret = (ret[0].squeeze(0), ret[1].squeeze(0))
+        return ret
+
+
+class RNNCell:
+    """One step of a recurrent network."""
+
+    def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tensor:
+        if input.dim() not in [1, 2]:
+            raise ValueError("RNNCell: Expected input to be 1D or 2D, got {}D instead".format(input.dim()))
+        if hx is not None and hx.dim() not in [1, 2]:
+            raise ValueError("RNNCell: Expected hidden to be 1D or 2D, got {}D instead".format(hx.dim()))
+        is_batched = input.dim() == 2
+        if not is_batched:
+            input = input.unsqueeze(0)
+        if hx is None:
+            hx = torch.zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
+        else:
+            hx = hx.unsqueeze(0) if not is_batched else hx
+        if self.nonlinearity == "tanh":
+            ret = torch.rnn_tanh_cell(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        elif self.nonlinearity == "relu":
+            ret = torch.rnn_relu_cell(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        else:
+            ret = input
+            raise RuntimeError("Unknown nonlinearity: {}".format(self.nonlinearity))
+        if not is_batched:
+            ret = ret.squeeze(0)
+        return ret
 
 
 class GRUCell:
     """One step of a GRU."""
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+    def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tensor:
+        if input.dim() not in [1, 2]:
+            raise ValueError("GRUCell: Expected input to be 1D or 2D, got {}D instead".format(input.dim()))
+        if hx is not None and hx.dim() not in [1, 2]:
+            raise ValueError("GRUCell: Expected hidden to be 1D or 2D, got {}D instead".format(hx.dim()))
+        is_batched = input.dim() == 2
+        if not is_batched:
+            input = input.unsqueeze(0)
         if hx is None:
             hx = torch.zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
-        return torch.gru_cell(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-
-
+        else:
+            hx = hx.unsqueeze(0) if not is_batched else hx
+        ret = torch.gru_cell(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        if not is_batched:
+            ret = ret.squeeze(0)
+        return ret
