@@ -377,6 +377,6 @@ def __dir__():
     return sorted({*globals(), *_LATE, "frontend"})
 
 
-__all__ = ["Attribute", "CompilationUnit", "Error", "Future", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion", "export",
-           "fork", "freeze", "ignore", "interface", "isinstance", "load", "onednn_fusion_enabled", "optimize_for_inference", "save", "script",
-           "script_if_tracing", "trace", "trace_module", "unused", "wait"]
+__all__ = ["Attribute", "CompilationUnit", "Error", "Future", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion",
+           "export", "fork", "freeze", "ignore", "interface", "isinstance", "load", "onednn_fusion_enabled", "optimize_for_inference",
+           "save", "script", "script_if_tracing", "trace", "trace_module", "unused", "wait"]

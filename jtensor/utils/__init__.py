@@ -7,9 +7,9 @@ import importlib
 from . import hooks as hooks
 
 _LAZY = ("_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data", "deterministic", "dlpack", "model_zoo",
-         "serialization")
+         "serialization", "weak")
 _FUNCTIONS = {"swap_tensors": "swapping"}
-__all__ = ["checkpoint", "collect_env", "data", "deterministic", "dlpack", "hooks", "swap_tensors"]
+__all__ = ["checkpoint", "collect_env", "data", "deterministic", "dlpack", "hooks", "swap_tensors", "weak"]
 
 
 def __getattr__(name):

@@ -31,3 +31,7 @@ def __getattr__(name):
         found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_PIPES[name]}"), name)
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_ROOMS, *_PIPES})
