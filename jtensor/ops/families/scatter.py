@@ -172,7 +172,7 @@ def take_along_dim(input, indices, dim=None, *, out=None):
             [4]])
     """
     if dim is None:
-        return gather(input.reshape(-1), 0, indices.reshape(-1), out=out)
+        return gather(input.view(-1), 0, indices.view(-1), out=out)
     if indices._spec.dtype is not dtypes.int64:
         raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got "
                            f"{dtypes.scalar_name(indices._spec.dtype)}")
