@@ -6,10 +6,10 @@ histories.
 import jtensor
 
 from . import arithmetic
-from .answering import refused
 from .compressed import is_compressed
 from .compressed_answers import COMPRESSED
 from .products import kind_of
+from .refusals import of_compressed, refused, without
 from .tensors import is_sparse
 
 TABLES = arithmetic.COORDINATES, COMPRESSED                    # both filled by rooms that are imported
@@ -49,7 +49,7 @@ def matrix_power(input, n, *, out=None):
         raise refused("linalg_inv_ex", (input,))
     if n < 2:
         raise RuntimeError("unsupported memory format option Contiguous" if is_sparse(input) else
-                           "Sparse CSR tensors do not have is_contiguous")
+                           f"Sparse {input._layout.name[-3:].upper()} tensors do not have is_contiguous")
     if n == 3:
         return jtensor.matmul(jtensor.matmul(input, input), input)
     made, square = None, None
@@ -106,7 +106,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     """Without a difference the tensor itself; there is no kernel for one."""
     if n == 0:
         return jtensor.zeros_like(input) + input if is_sparse(input) else input
-    raise refused("as_strided", (input,)) if is_sparse(input) else RuntimeError("Sparse CSR tensors do not have strides")
+    raise refused("as_strided", (input,)) if is_sparse(input) else without(input._layout.name, "strides")
 
 
 @both("trapezoid", "trapz")
@@ -150,7 +150,7 @@ def _of_size(name, method, refusal):
 
 _of_size("view_as", "view", lambda x: refused("view", (x,)))
 _of_size("reshape_as", "reshape", lambda x: RuntimeError("reshape is not implemented for sparse tensors" if is_sparse(x) else
-                                                         "Sparse CSR tensors do not have is_contiguous"))
+                                                         f"Sparse {x._layout.name[-3:].upper()} tensors do not have is_contiguous"))
 _of_size("expand_as", "expand", lambda x: RuntimeError(f"expand is unsupported for {kind_of(x)} tensors"))
 
 
@@ -186,7 +186,7 @@ _KERNELS = {
 
 def _without_kernel(name, kernel):
     def without_kernel(*args, **kwargs):
-        raise refused(kernel or name, args)
+        raise of_compressed(kernel or name, args) if any(map(is_compressed, args)) else refused(kernel or name, args)
     both("nn.functional." + name)(without_kernel)
 
 

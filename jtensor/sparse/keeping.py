@@ -11,10 +11,11 @@ from ..tensor.creating.from_data import from_host
 from ..tensor.looking import host_copy
 from ..tensor.memory.storage_types import say_deprecated
 from . import compressing, conversions, making, moving
-from .answering import PASS, answers, refused
+from .answering import PASS, answers
 from .arithmetic import _onto_dense
 from .graph import assembled, at_places, coalesced, elements_of, recorded, refuse_complex_history
 from .patterns import Pattern
+from .refusals import refused
 from .replacing import before, replace
 from .tensors import SparseTensor, is_sparse, of_the_cpu, sparse
 
