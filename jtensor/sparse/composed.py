@@ -5,6 +5,8 @@ histories.
 """
 import jtensor
 
+from ..base import sites
+from ..ops.families.contraction import CHAINED
 from . import arithmetic
 from .compressed import is_compressed
 from .compressed_answers import COMPRESSED
@@ -61,8 +63,14 @@ def matrix_power(input, n, *, out=None):
     return made
 
 
-@both("chain_matmul", "linalg_multi_dot")
+@both("chain_matmul")
 def chain_matmul(*matrices, out=None):
+    sites.warn_once(CHAINED)
+    return multi_dot(*matrices)
+
+
+@both("linalg_multi_dot")
+def multi_dot(*matrices, out=None):
     """The product of all: two together at a time, in the order that costs a dense product least."""
     matrices = list(matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices)
     while len(matrices) > 1:

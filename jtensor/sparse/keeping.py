@@ -201,8 +201,12 @@ def cuda(self, device=None, non_blocking=False, memory_format=None):
 @answers("tensor")
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     """A copy without history."""
+    return _constructed(data, dtype, device, requires_grad, "torch.tensor")
+
+
+def _constructed(data, dtype, device, requires_grad, name):
     sites.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-               "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).")
+               f"sourceTensor.detach().clone().requires_grad_(True), rather than {name}(sourceTensor).")
     return clone(to(data.detach(), device or data.device, dtype or data.dtype)).requires_grad_(requires_grad)
 
 
@@ -213,7 +217,9 @@ def as_tensor(data, dtype=None, device=None):
 
 @answers("new_tensor")
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
-    return jtensor.tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+    if not isinstance(data, SparseTensor):
+        return jtensor.tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+    return _constructed(data, dtype or self.dtype, device or self.device, requires_grad, "tensor.new_tensor")
 
 
 @answers("copy_")

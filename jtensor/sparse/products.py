@@ -47,6 +47,7 @@ def _check(name, x, y):
         if one.ndim > 2:
             raise RuntimeError(f"{name}: expected matrices, got {x.ndim}D and {y.ndim}D tensors")
     if is_sparse(x) and is_sparse(y):
+        _refuse_dense_dims(x, y, name)
         refuse_unlike_sizes(x, y)
     elif is_sparse(x) and y.layout is not jtensor.strided:
         raise RuntimeError(f"addmm: computation on CPU is not implemented for Sparse + Sparse @ {kind_of(y)}")

@@ -44,6 +44,7 @@ _COMPRESSED = dict(pair.split("=") for pair in """
 """.split())
 # Of compressed tensors, which an iteration over elements does not take, or which have no strides.
 _UNSUPPORTED = frozenset("""
+    elu gelu hardsigmoid leaky_relu mish silu softplus softshrink
     __eq__ __ge__ __gt__ __invert__ __isub__ __itruediv__ __le__ __lt__ __ne__ __pow__ __rsub__ __sub__ __truediv__ acos acosh addcdiv
     addcmul allclose arccos arccosh arctan2 atan2 bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor
     celu clamp clamp_max clamp_min clip copysign cos cosh digamma div divide eq erfc exp exp2 float_power fmax fmin fmod gcd ge greater
