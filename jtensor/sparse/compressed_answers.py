@@ -278,11 +278,15 @@ def positive(input):
 @answers("fill_")
 def fill_(input, value):
     """All elements that are kept."""
+    if not is_compressed(input):
+        raise refused("fill_.Tensor", (input, value))
     return replace(input, compressed_of(input, jtensor.full_like(input._elements, value)))
 
 
 @answers("fill")
 def fill(input, value):
+    if not is_compressed(input):
+        raise refused("fill.Tensor", (input, value))
     return compressed_of(input, jtensor.full_like(input._elements, value))
 
 

@@ -64,6 +64,10 @@ def unbind(input, dim=0):
 @answers("__getitem__")
 def getitem(input, index):
     """Integers, which select, and ``:`` and ``...`` beside them."""
+    if not is_compressed(input):
+        if is_compressed(index) and (index.is_floating_point() or index.is_complex()):
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        raise refused("index.Tensor", (input, index))
     index = index if isinstance(index, tuple) else (index,)
     if any(isinstance(i, float | str) for i in index):
         raise IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "

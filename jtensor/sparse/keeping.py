@@ -175,12 +175,15 @@ CASTS = {name: getattr(jtensor, name) for name in "float double half bfloat16 in
 CASTS |= {"char": jtensor.int8, "byte": jtensor.uint8}
 
 
-def _cast(dtype):
-    return lambda self, *, memory_format=None: to(self, dtype)
+def _cast(name, dtype):
+    def cast(self, *, memory_format=None):
+        return to(self, dtype)
+    cast.__name__ = cast.__qualname__ = name
+    answers(name)(cast)
 
 
 for _name, _dtype in CASTS.items():
-    answers(_name)(_cast(_dtype))
+    _cast(_name, _dtype)
 
 
 @answers("type_as")
