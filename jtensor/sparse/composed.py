@@ -41,6 +41,8 @@ def linalg_matmul(input, other, *, out=None):
 
 @both("__rmatmul__")
 def rmatmul(self, other):
+    if not isinstance(other, jtensor.Tensor):
+        return NotImplemented
     return jtensor.matmul(other, self)
 
 

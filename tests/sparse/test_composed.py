@@ -29,6 +29,8 @@ LINES = listed("""
     o.float(2)
     r.crow_indices(2)
     torch.mm(o, 3)
+    3 @ r
+    o @ 'a'
     o.abs(2)
     float(o)
     o.any(0)
