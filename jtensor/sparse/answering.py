@@ -5,9 +5,8 @@ and history, or is made of functions that are asked in their turn; PyTorch's err
 calls it. May not know: what the operations do.
 """
 from ..tensor.calling.answers import Answers, name_of
-from ..tensor.calling.overriding import spread
 from ..tensor.calling.refusals import refusal
-from ..tensor.core import Tensor
+from .refusals import of_coordinates
 
 # They ask a tensor for its shape, type, device and history alone.
 _PLAIN = frozenset("""
@@ -17,14 +16,6 @@ _PLAIN = frozenset("""
 # Made of functions that are asked themselves.
 _COMPOSITE = frozenset("""
     svd_lowrank pca_lowrank atleast_1d atleast_2d atleast_3d new_tensor concat concatenate""".split())
-_ATEN = {"__eq__": "eq.Tensor", "__ne__": "ne.Tensor", "gt": "gt.Scalar", "lt": "lt.Scalar", "ge": "ge.Scalar", "le": "le.Scalar",
-         "eq": "eq.Tensor", "ne": "ne.Scalar", "mean": "mean.dim", "std": "std.correction", "sort": "sort.stable",
-         "softmax": "_softmax", "log_softmax": "_log_softmax", "narrow": "as_strided", "squeeze": "as_strided", "chunk": "as_strided",
-         "split": "as_strided", "unique": "_unique2", "allclose": "eq.Tensor", "view_as": "view", "fill_": "fill_.Scalar",
-         "ones_like": "fill_.Scalar", "full_like": "fill_.Scalar", "rand_like": "uniform_", "randn_like": "normal_",
-         "logical_not": "logical_not.out", "lerp": "lerp.Scalar", "clamp_": "clamp_", "linalg_norm": "linalg_vector_norm",
-         "isfinite": "ne.Scalar", "__invert__": "bitwise_not", "diag": "diagonal_copy", "fill_diagonal_": "as_strided",
-         "randint_like": "random_.from"}
 
 
 class Layout(Answers):
@@ -81,14 +72,6 @@ def _tidy(x):
 PASS = object()                    # what a function of the table answers that the original is to answer
 
 
-def refused(name, args, otherwise="SparseCsrCPU"):
-    """PyTorch's error where it has no kernel; ``otherwise`` is whose it would be where no argument says so (but ``out``, say)."""
-    found = {x.layout.name for x in spread(args) if isinstance(x, Tensor)}
-    kind = "SparseCPU" if "sparse_coo" in found else "CPU" if found == {"strided"} else "SparseCsrCPU" if found else otherwise
-    return NotImplementedError(f"Could not run 'aten::{name}' with arguments from the '{kind}' backend. This could be because the operator "
-                               "doesn't exist for this backend; torch.Tensor.to_dense() makes a tensor that it takes.")
-
-
 COORDINATES = Layout(("arithmetic", "complexes", "products", "moving", "reducing", "keeping", "resizing", "alike", "composed"),
-                     lambda name, args: refused(_ATEN.get(name, name), args, "SparseCPU"))
+                     of_coordinates)
 answers = COORDINATES.answers

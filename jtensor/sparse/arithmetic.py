@@ -11,9 +11,10 @@ import jtensor
 from ..base.dtypes import scalar_name
 from ..ops.families.arithmetic import check_subtraction
 from ..tensor.creating.from_data import from_host
-from .answering import COORDINATES, answers, refused
+from .answering import COORDINATES, answers
 from .graph import assembled, at_places, coalesced, conjugate, elements_of, is_recorded, merged_elements, recorded, wants
 from .patterns import Pattern, of_numbers
+from .refusals import refused
 from .replacing import before, given, holds, replace
 from .tensors import is_sparse, sparse
 

@@ -5,11 +5,13 @@ histories.
 """
 import jtensor
 
+from ..base import sites
+from ..ops.families.contraction import CHAINED
 from . import arithmetic
-from .answering import refused
 from .compressed import is_compressed
 from .compressed_answers import COMPRESSED
 from .products import kind_of
+from .refusals import of_compressed, refused, without
 from .tensors import is_sparse
 
 TABLES = arithmetic.COORDINATES, COMPRESSED                    # both filled by rooms that are imported
@@ -39,6 +41,8 @@ def linalg_matmul(input, other, *, out=None):
 
 @both("__rmatmul__")
 def rmatmul(self, other):
+    if not isinstance(other, jtensor.Tensor):
+        return NotImplemented
     return jtensor.matmul(other, self)
 
 
@@ -49,7 +53,7 @@ def matrix_power(input, n, *, out=None):
         raise refused("linalg_inv_ex", (input,))
     if n < 2:
         raise RuntimeError("unsupported memory format option Contiguous" if is_sparse(input) else
-                           "Sparse CSR tensors do not have is_contiguous")
+                           f"Sparse {input._layout.name[-3:].upper()} tensors do not have is_contiguous")
     if n == 3:
         return jtensor.matmul(jtensor.matmul(input, input), input)
     made, square = None, None
@@ -61,8 +65,14 @@ def matrix_power(input, n, *, out=None):
     return made
 
 
-@both("chain_matmul", "linalg_multi_dot")
+@both("chain_matmul")
 def chain_matmul(*matrices, out=None):
+    sites.warn_once(CHAINED)
+    return multi_dot(*matrices)
+
+
+@both("linalg_multi_dot")
+def multi_dot(*matrices, out=None):
     """The product of all: two together at a time, in the order that costs a dense product least."""
     matrices = list(matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices)
     while len(matrices) > 1:
@@ -106,7 +116,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     """Without a difference the tensor itself; there is no kernel for one."""
     if n == 0:
         return jtensor.zeros_like(input) + input if is_sparse(input) else input
-    raise refused("as_strided", (input,)) if is_sparse(input) else RuntimeError("Sparse CSR tensors do not have strides")
+    raise refused("as_strided", (input,)) if is_sparse(input) else without(input._layout.name, "strides")
 
 
 @both("trapezoid", "trapz")
@@ -150,7 +160,7 @@ def _of_size(name, method, refusal):
 
 _of_size("view_as", "view", lambda x: refused("view", (x,)))
 _of_size("reshape_as", "reshape", lambda x: RuntimeError("reshape is not implemented for sparse tensors" if is_sparse(x) else
-                                                         "Sparse CSR tensors do not have is_contiguous"))
+                                                         f"Sparse {x._layout.name[-3:].upper()} tensors do not have is_contiguous"))
 _of_size("expand_as", "expand", lambda x: RuntimeError(f"expand is unsupported for {kind_of(x)} tensors"))
 
 
@@ -186,7 +196,7 @@ _KERNELS = {
 
 def _without_kernel(name, kernel):
     def without_kernel(*args, **kwargs):
-        raise refused(kernel or name, args)
+        raise of_compressed(kernel or name, args) if any(map(is_compressed, args)) else refused(kernel or name, args)
     both("nn.functional." + name)(without_kernel)
 
 

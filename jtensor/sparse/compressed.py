@@ -18,6 +18,7 @@ from ..trace import spec as specs
 from ..trace.tape import LOCAL
 from .graph import at_places, recorded
 from .patterns import REASON, Pattern, host_copy
+from .refusals import refused
 from .tensors import NOWHERE, SparseTensor, is_sparse, of_the_cpu, sparse
 
 BETA = ("Sparse {} tensor support is in beta state. If you miss a functionality in the sparse tensor support, please submit a feature "
@@ -73,6 +74,15 @@ class CompressedTensor(SparseTensor):
 
     def _values(self):
         return self._elements.detach()
+
+    def _indices(self):
+        raise refused("_indices", (self,))
+
+    def _dimI(self):
+        raise refused("_dimI", (self,))
+
+    def _dimV(self):
+        raise refused("_dimV", (self,))
 
     def _parts_shown(self):
         begins, others = ("crow_indices", "col_indices") if self.by_rows else ("ccol_indices", "row_indices")

@@ -5,7 +5,7 @@ Owns: the table of these layouts. What needs places goes by the `twin` in coordi
 import jtensor
 
 from . import arithmetic, conversions, keeping, products
-from .answering import COORDINATES, Layout, refused
+from .answering import COORDINATES, Layout
 from .compressed import (
     KINDS,
     compressed_of,
@@ -19,16 +19,11 @@ from .compressed import (
 from .compressed_making import empty
 from .compressing import to_layout
 from .graph import at_places, conjugate, is_recorded, recorded, refuse_complex_history, wants
+from .refusals import of_compressed, refused, without
 from .replacing import before, replace
 from .tensors import is_sparse
 
-
-def _refusal(name, args):
-    return RuntimeError(f"unsupported tensor layout: {_kind(args)}") if name in _REFUSED else refused(name, args)
-
-
-_REFUSED = frozenset("exp __eq__ eq __ne__ ne div gt lt ge le cos sigmoid log pow __pow__ clamp".split())
-COMPRESSED = Layout(("compressed_pieces", "compressed_products", "composed"), _refusal)
+COMPRESSED = Layout(("compressed_pieces", "compressed_products", "composed"), of_compressed)
 answers = COMPRESSED.answers
 
 
@@ -57,7 +52,7 @@ for _name in ("indices", "is_coalesced", "coalesce"):
     answers(_name)(_in_coordinates)
 for _name in ("stride", "is_contiguous"):
     def _without_memory(self, *args, name=_name, **kwargs):
-        raise RuntimeError("Sparse CSR tensors do not have " + ("strides" if name == "stride" else name))
+        raise without(self._layout.name, "strides" if name == "stride" else name)
     answers(_name)(_without_memory)
 
 
@@ -254,7 +249,7 @@ def _unary(name):
 
 
 for _name in (*arithmetic.ZERO_TO_ZERO, "neg", "angle", "conj_physical"):
-    if _name != "nan_to_num":
+    if _name not in ("nan_to_num", "square"):
         _unary(_name)
 for _old, _new in (arithmetic.OLDER | {"negative": "neg"}).items():
     for _ending in ("", "_"):
@@ -283,11 +278,15 @@ def positive(input):
 @answers("fill_")
 def fill_(input, value):
     """All elements that are kept."""
+    if not is_compressed(input):
+        raise refused("fill_.Tensor", (input, value))
     return replace(input, compressed_of(input, jtensor.full_like(input._elements, value)))
 
 
 @answers("fill")
 def fill(input, value):
+    if not is_compressed(input):
+        raise refused("fill.Tensor", (input, value))
     return compressed_of(input, jtensor.full_like(input._elements, value))
 
 
@@ -364,7 +363,7 @@ def add_(input, other, *, alpha=1):
     if not is_compressed(input):
         return input.add_(twin(other), alpha=alpha)
     if not is_compressed(other):
-        raise RuntimeError("Sparse CSR tensors do not have is_contiguous")
+        raise without(input._layout.name, "is_contiguous")
     return replace(input, add(before(input), other, alpha=alpha))
 
 

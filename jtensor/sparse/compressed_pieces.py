@@ -9,16 +9,13 @@ import jtensor
 
 from ..tensor.creating.from_data import from_host
 from . import moving
-from .answering import refused
 from .compressed import KINDS, by_rows, elements_at, is_compressed, put_together, twin, with_elements
 from .compressed_answers import answers
 from .graph import recorded
 from .moving import _dim
 from .patterns import REASON, host_copy
+from .refusals import refused, without
 from .replacing import replace
-
-STRIDES = "Sparse CSR tensors do not have strides"
-
 
 # -- pieces ------------------------------------------------------------------------------------------------------------
 
@@ -67,13 +64,17 @@ def unbind(input, dim=0):
 @answers("__getitem__")
 def getitem(input, index):
     """Integers, which select, and ``:`` and ``...`` beside them."""
+    if not is_compressed(input):
+        if is_compressed(index) and (index.is_floating_point() or index.is_complex()):
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        raise refused("index.Tensor", (input, index))
     index = index if isinstance(index, tuple) else (index,)
     if any(isinstance(i, float | str) for i in index):
         raise IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
                          f"{type(index[0]).__name__})")
     plain = [int(i) if _is_integer(i) else i for i in index]
     if any(isinstance(i, jtensor.Tensor | list | np.ndarray | bool) for i in plain) or not any(isinstance(i, int) for i in plain):
-        raise RuntimeError(STRIDES)
+        raise without(input._layout.name, "strides")
     return moving.walked(input, plain)
 
 
@@ -83,14 +84,19 @@ def _is_integer(i):
     return hasattr(i, "__index__") and not isinstance(i, bool | list)
 
 
-@answers("unsqueeze", "squeeze", "narrow", "split", "chunk", "as_strided")
-def strided(*args, **kwargs):
-    raise RuntimeError(STRIDES)
+@answers("unsqueeze", "narrow", "chunk", "as_strided")
+def strided(input, *args, **kwargs):
+    raise without(input._layout.name, "strides")
 
 
-@answers("cat", "concat", "concatenate", "stack", "vstack", "row_stack", "hstack", "contiguous", "flatten", "reshape")
-def joined(*args, **kwargs):
-    raise RuntimeError("Sparse CSR tensors do not have is_contiguous")
+@answers("cat", "concat", "concatenate", "stack", "vstack", "row_stack", "hstack")
+def joined(tensors, *args, **kwargs):
+    raise without(next(x.layout.name for x in tensors if is_compressed(x)), "is_contiguous")
+
+
+@answers("contiguous", "flatten", "reshape")
+def contiguous(input, *args, **kwargs):
+    raise without(input._layout.name, "is_contiguous")
 
 
 @answers("expand", "broadcast_to")

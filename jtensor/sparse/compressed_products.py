@@ -64,7 +64,7 @@ def _refuse_batches(name, left, right):
         at = 1 if left in batched else 2
         raise RuntimeError(f"mat{at} must be a matrix, got {batched[0].ndim}-D tensor")
     raise RuntimeError(f"expand is unsupported for {KINDS[batched[0]._layout.name]} tensors" if left.ndim == right.ndim else
-                       "Sparse CSR tensors do not have strides")
+                       f"Sparse {batched[0]._layout.name[-3:].upper()} tensors do not have strides")
 
 
 for _name in ("mm", "mv", "matmul", "addmm"):
@@ -83,7 +83,7 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
         return _addmm(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     product = jtensor.mm(mat1, mat2)
     if sparse[0]:
-        return given(out, jtensor.add(input * beta, product, alpha=alpha))
+        return given(out, jtensor.add(input * beta, to_layout(product, input._layout), alpha=alpha))
     return jtensor.add(input * beta, product.to_dense(), alpha=alpha, out=out)
 
 

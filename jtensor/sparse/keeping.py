@@ -11,10 +11,11 @@ from ..tensor.creating.from_data import from_host
 from ..tensor.looking import host_copy
 from ..tensor.memory.storage_types import say_deprecated
 from . import compressing, conversions, making, moving
-from .answering import PASS, answers, refused
+from .answering import PASS, answers
 from .arithmetic import _onto_dense
 from .graph import assembled, at_places, coalesced, elements_of, recorded, refuse_complex_history
 from .patterns import Pattern
+from .refusals import refused
 from .replacing import before, replace
 from .tensors import SparseTensor, is_sparse, of_the_cpu, sparse
 
@@ -174,12 +175,15 @@ CASTS = {name: getattr(jtensor, name) for name in "float double half bfloat16 in
 CASTS |= {"char": jtensor.int8, "byte": jtensor.uint8}
 
 
-def _cast(dtype):
-    return lambda self, *, memory_format=None: to(self, dtype)
+def _cast(name, dtype):
+    def cast(self, *, memory_format=None):
+        return to(self, dtype)
+    cast.__name__ = cast.__qualname__ = name
+    answers(name)(cast)
 
 
 for _name, _dtype in CASTS.items():
-    answers(_name)(_cast(_dtype))
+    _cast(_name, _dtype)
 
 
 @answers("type_as")
@@ -200,8 +204,12 @@ def cuda(self, device=None, non_blocking=False, memory_format=None):
 @answers("tensor")
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     """A copy without history."""
+    return _constructed(data, dtype, device, requires_grad, "torch.tensor")
+
+
+def _constructed(data, dtype, device, requires_grad, name):
     sites.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-               "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).")
+               f"sourceTensor.detach().clone().requires_grad_(True), rather than {name}(sourceTensor).")
     return clone(to(data.detach(), device or data.device, dtype or data.dtype)).requires_grad_(requires_grad)
 
 
@@ -212,7 +220,9 @@ def as_tensor(data, dtype=None, device=None):
 
 @answers("new_tensor")
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
-    return jtensor.tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+    if not isinstance(data, SparseTensor):
+        return jtensor.tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+    return _constructed(data, dtype or self.dtype, device or self.device, requires_grad, "tensor.new_tensor")
 
 
 @answers("copy_")

@@ -7,9 +7,10 @@ import numpy as np
 import jtensor
 
 from ..tensor.creating.from_data import from_host
-from .answering import answers, refused
+from .answering import answers
 from .graph import assembled, at_places, coalesced, recorded, wants
 from .patterns import Pattern
+from .refusals import refused
 from .tensors import is_sparse, sparse
 
 

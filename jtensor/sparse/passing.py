@@ -8,7 +8,7 @@ import jtensor
 
 from ..base.errors import missing
 from ..tensor.viewing.views import ViewOperator
-from .answering import refused
+from .refusals import refused
 
 # Element by element, though what they make does not lie as PyTorch lays out such results.
 _BY_ELEMENTS = frozenset(("pow_Scalar", "nan_to_num"))

@@ -12,6 +12,7 @@ from ..tensor.creating.from_data import from_host
 from .answering import answers
 from .graph import assembled, coalesced, conjugate, elements_of, recorded, wants
 from .patterns import Pattern, added_at, of_numbers
+from .refusals import refused
 from .replacing import given
 from .tensors import is_sparse, sparse
 
@@ -47,6 +48,7 @@ def _check(name, x, y):
         if one.ndim > 2:
             raise RuntimeError(f"{name}: expected matrices, got {x.ndim}D and {y.ndim}D tensors")
     if is_sparse(x) and is_sparse(y):
+        _refuse_dense_dims(x, y, name)
         refuse_unlike_sizes(x, y)
     elif is_sparse(x) and y.layout is not jtensor.strided:
         raise RuntimeError(f"addmm: computation on CPU is not implemented for Sparse + Sparse @ {kind_of(y)}")
@@ -254,15 +256,23 @@ def linear(input, weight, bias=None):
 @answers("smm")
 def smm(input, mat2):
     """The product as a sparse tensor that has all elements of the rows that are not empty. It has no gradient."""
-    made = hspmm(input, mat2, name="smm")
+    if not is_sparse(input):
+        raise RuntimeError(f"sspaddmm: expected 'mat1' to have sparse layout, got 'mat1' with layout {kind_of(input)}")
+    made = _by_rows(input, mat2, "smm")
     rows, width = made._pattern.host()[0], mat2.shape[1]
     places = of_numbers((rows[:, None] * width + np.arange(width)).reshape(-1), (input.shape[0], width))
     return _without_gradient(sparse(places, made._elements.reshape(-1)), input, mat2)
 
 
 @answers("hspmm")
-def hspmm(mat1, mat2, *, out=None, name="hspmm"):
+def hspmm(mat1, mat2, *, out=None):
     """The product as a tensor with one sparse dimension: the rows that are not empty. It has no gradient."""
+    return given(out, _by_rows(mat1, mat2, "hspmm"))
+
+
+def _by_rows(mat1, mat2, name):
+    if not is_sparse(mat1):
+        raise refused("hspmm", (mat1,))
     _check(name, mat1, mat2)
     x = coalesced(mat1.detach())
     rows, lines = np.unique(x._pattern.host()[0], return_inverse=True)

@@ -6,11 +6,11 @@ import jtensor
 
 from ..base import dtypes
 from ..ops.families.select import index_reduce_raw
-from .answering import refused
 from .compressed import elements_of as values_of
 from .compressed import is_compressed, with_elements
 from .graph import recorded, wants
 from .products import kind_of
+from .refusals import refused
 from .tensors import is_sparse
 
 

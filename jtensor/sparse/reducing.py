@@ -10,11 +10,12 @@ import jtensor
 from ..base.dtypes import scalar_name
 from ..ops.families.select import index_reduce_raw
 from ..tensor.creating.from_data import from_host
-from .answering import answers, refused
+from .answering import answers
 from .graph import assembled, at_places, coalesced, elements_of, merged_elements, recorded
 from .moving import _dim
 from .passing import summed_to
 from .patterns import Pattern, added_at
+from .refusals import refused
 from .tensors import is_sparse, sparse
 
 

@@ -139,6 +139,10 @@ def kron(input, other, *, out=None):
     return put_out("kron", made, out, (input, other), copied=True)
 
 
+CHAINED = ("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, "
+           "which accepts a list of two or more tensors rather than multiple parameters.")
+
+
 @composite(method=False)
 def chain_matmul(*matrices, out=None):
     """The product of matrices, multiplied in the order that takes the fewest operations.
@@ -148,8 +152,7 @@ def chain_matmul(*matrices, out=None):
     """
     if len(matrices) == 1 and isinstance(matrices[0], (tuple, list)):
         matrices = tuple(matrices[0])
-    sites.warn_once("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, "
-                    "which accepts a list of two or more tensors rather than multiple parameters.")
+    sites.warn_once(CHAINED)
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
     only_tensors(matrices)
