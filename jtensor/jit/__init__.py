@@ -133,6 +133,9 @@ def save(m, f, _extra_files=None):
     warnings.warn("`torch.jit.save` is deprecated. Please switch to `torch.export`.", DeprecationWarning, stacklevel=1)
     if hasattr(m, "_problem"):
         raise m._problem
+    for name, one in m.named_modules():
+        if one.__dict__.get("_archive") is not m._archive:
+            raise missing(f"files of modules whose parts come from elsewhere ({name})", "torch.jit.script of the whole, made anew")
     if hasattr(m._archive, "check"):
         m._archive.check()
     archive.write(f, m._archive, m, _extra_files)

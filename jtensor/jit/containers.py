@@ -4,7 +4,7 @@ A list or dictionary of Python's is copied when a program is called with it; the
 know: programs.
 """
 from ..tensor.core import Tensor
-from . import Error, modules, text
+from . import Error, conversions, text
 from .membership import is_of
 
 
@@ -42,7 +42,7 @@ def _kind(values, word, title):
 
 class _Held:
     def _taken(self, value, kind, problem=TypeError):
-        value = modules.fitting(value, kind)
+        value = conversions.fitting(value, kind)
         if not is_of(value, kind):
             raise problem()
         return value
@@ -105,7 +105,7 @@ class ScriptList(_Held):
     def __init__(self, values=()):
         values = list(values)
         self._of = _kind(values, "list", "List")
-        self._items = [modules.fitting(one, self._of) for one in values]
+        self._items = [conversions.fitting(one, self._of) for one in values]
 
     def _made(self, values):
         made = object.__new__(ScriptList)
@@ -204,7 +204,7 @@ class ScriptDict(_Held):
             shown = annotations.of_value(next(iter(values))).schema()
             raise RuntimeError(f"Cannot create dict for key type '{shown}', only int, float, complex, Tensor, device and string keys are "
                                "supported")
-        self._items = {key: modules.fitting(one, self._of) for key, one in values.items()}
+        self._items = {key: conversions.fitting(one, self._of) for key, one in values.items()}
 
     def __getitem__(self, key):
         self._taken(key, self._keys, _no_key)
@@ -240,4 +240,4 @@ def _no_key():
     return KeyError("")
 
 
-modules.HELD.update((ScriptList, ScriptDict))
+conversions.HELD.update((ScriptList, ScriptDict))

@@ -5,17 +5,20 @@ read, how its programs are written.
 """
 import ast
 import copy
-import enum
+import re
 import traceback
 
-from ..base import devices, dtypes
 from ..base.errors import MissingFeature, missing
 from ..nn import Module, Parameter
 from ..tensor.core import Tensor
-from . import Error, calls, programs
+from . import Error, programs
+from .conversions import HELD, fitting, in_program, pythons
 
 _NO_CAST = ("Unable to cast Python instance of type {} to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode "
             "for details)")
+
+
+_MANGLED = re.compile(r"___torch_mangle_\d+\.")
 
 
 class ScriptModule(Module):
@@ -95,7 +98,7 @@ class RecursiveScriptModule(ScriptModule):
         for where in ("_parameters", "_buffers", "_modules", "_values"):
             if where in values and name in values[where]:
                 found = values[where][name]
-                return _pythons(found) if where == "_values" and programs.ROOT in self._kind.names.get(name, "") else found
+                return pythons(found) if where == "_values" and programs.ROOT in self._kind.names.get(name, "") else found
         kind = values.get("_kind")
         if kind is not None:
             if name in kind.fixed:
@@ -113,10 +116,24 @@ class RecursiveScriptModule(ScriptModule):
             if not programs.is_of(given, kind):
                 raise RuntimeError(f"Could not cast attribute '{name}' to type {kind}: {_NO_CAST.format(type(value))}")
             self._values[name] = given
+        elif name in self.__dict__.get("_modules", ()) and self.__dict__.get("_kind") is not None:
+            self._check_part(name, value)
+            super().__setattr__(name, value)
         elif "_kind" in self.__dict__ and name in self._kind.fixed:
             raise AttributeError(f"Cannot mutate TorchScript constant value: '{name}'. Value: '{value}'")
         else:
             super().__setattr__(name, value)
+
+    def _check_part(self, name, value):
+        """Refuses what cannot take the place of a part."""
+        if not isinstance(value, ScriptModule):
+            raise RuntimeError("Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace existing module "
+                               f"'{name}': {value}")
+        wanted = self._kind.names.get(name, "")
+        found = getattr(value.__dict__.get("_kind"), "name", wanted)
+        if _MANGLED.sub("", wanted) != _MANGLED.sub("", found) and not getattr(self._kind.unit.find(wanted), "is_interface", False):
+            wanted, found = (f"'{one} (of Python compilation unit at: {id(self._kind.unit):#x})'" for one in (wanted, found))
+            raise RuntimeError(f"Expected a value of type {wanted} for field '{name}', but found {found}")
 
     @property
     def forward(self):
@@ -179,8 +196,8 @@ class RecursiveScriptModule(ScriptModule):
         made = RecursiveScriptModule(self._kind)
         memo[id(self)] = made
         made.__dict__.update({name: copy.deepcopy(value, memo) for name, value in self.__dict__.items()
-                              if name not in ("_archive", "_container")})
-        made.__dict__["_archive"] = self._archive
+                              if name not in ("_archive", "_container", "_source")})
+        made.__dict__.update({name: self.__dict__[name] for name in ("_archive", "_source") if name in self.__dict__})
         return made
 
     def __copy__(self):
@@ -240,7 +257,7 @@ class ScriptMethod:
             found = self._function(self.owner, **given)
             if HELD and type(found) in (list, dict):
                 found = found.copy()                              # which may be what was given
-            return _pythons(found) if self._function.answers_objects else found
+            return pythons(found) if self._function.answers_objects else found
         except (MissingFeature, MemoryError):
             raise
         except Exception as error:
@@ -320,73 +337,6 @@ Hook.__name__ = Hook.__qualname__ = "ScriptFunction"
 
 def _not_cast(value, kind):
     return f"Unable to cast {value!r} to Tensor" if kind == "Tensor" else _NO_CAST.format(type(value))
-
-
-def in_program(value, kind, unit):
-    """A member of an enumeration, or an object of a class, as the program's own, which has the same name."""
-    if programs.ROOT not in kind or value is None:
-        return value
-    if kind.startswith("Optional["):
-        return in_program(value, kind[len("Optional["):-1], unit)
-    if kind.startswith("List[") and isinstance(value, (list, tuple)):
-        return [in_program(one, kind[len("List["):-1], unit) for one in value]
-    if kind.startswith("Dict[") and isinstance(value, dict):
-        inner = kind.partition(", ")[2][:-1]
-        return {key: in_program(one, inner, unit) for key, one in value.items()}
-    if isinstance(value, enum.Enum) and kind.startswith(programs.ROOT):
-        found = unit.find(kind)
-        return found[value.name] if isinstance(found, type) and value.name in found.__members__ else value
-    if kind.startswith(programs.ROOT):
-        found = unit.find(kind)
-        if isinstance(found, programs.Class) and found.python is not None and type(value) is found.python:
-            return _object_of(value, found)
-    return value
-
-
-def _object_of(value, kind):
-    """An object of Python as one of a program, with copies of its attributes."""
-    made = programs.Object(kind)
-    for name, written in kind.names.items():
-        made._values[name] = fitting(in_program(getattr(value, name), written, kind.unit), written)
-    return made
-
-
-def _pythons(value):
-    """What a program answers, with its objects as those of Python's classes."""
-    if type(value) is programs.Object and value._kind.python is not None:
-        made = object.__new__(value._kind.python)
-        for name, one in value._values.items():
-            setattr(made, name, _pythons(one))
-        return made
-    if type(value) in (list, tuple):
-        return type(value)(map(_pythons, value))
-    if type(value) is dict:
-        return {key: _pythons(one) for key, one in value.items()}
-    return value
-
-
-HELD = set()                         # the classes of lists and dictionaries that are not copied (`containers`), once there are any
-
-
-def fitting(value, kind):
-    """The value as a program takes it: whole numbers for floats, lists for tuples, copies of lists and dictionaries."""
-    if type(value) in HELD:
-        return value._items                                       # which the program writes to
-    if kind == "float" and type(value) is int:
-        return float(value)
-    if kind == "complex" and type(value) in (int, float):
-        return complex(value)
-    if kind == "int" and isinstance(value, dtypes.dtype):
-        return calls.CODES.index(value)
-    if kind == "Device" and isinstance(value, str):
-        return devices.device(value)
-    if kind.startswith("Optional["):
-        return None if value is None else fitting(value, kind[len("Optional["):-1])
-    if kind.startswith("List[") and isinstance(value, (list, tuple)):
-        return [fitting(x, kind[len("List["):-1]) for x in value]
-    if kind.startswith("Dict[") and isinstance(value, dict):
-        return dict(value)
-    return value
 
 
 def _schema(node):

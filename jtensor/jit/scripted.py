@@ -10,7 +10,7 @@ import inspect
 
 from ..base.errors import MissingFeature, missing
 from ..nn import Module, ModuleDict, ModuleList, Sequential
-from . import modules, traced
+from . import conversions, modules, traced
 from .frontend import FrontendError
 from .scripting import classes
 from .scripting.program import Program
@@ -145,9 +145,9 @@ def _made(module, unit, program, known):
         return known[id(module)]
     what = unit.modules[id(module)][1].what
     if isinstance(module, modules.RecursiveScriptModule):
-        return module
+        return _moved(module, module.__dict__["_source"], unit, program)
     made = known[id(module)] = modules.RecursiveScriptModule(program.kind(what.name, what.methods))
-    made.__dict__.update(training=module.training, _archive=program)
+    made.__dict__.update(training=module.training, _archive=program, _source=module)
     for name in what.attributes:
         if name in what.parameters:
             made._parameters[name] = module._parameters[name]
@@ -157,7 +157,7 @@ def _made(module, unit, program, known):
                 made._non_persistent_buffers_set.add(name)
         elif name != "training":
             value = _copied(getattr(module, name, None))
-            value = modules.in_program(value, str(what.attributes[name]), program.unit)
+            value = conversions.in_program(value, str(what.attributes[name]), program.unit)
             made._values[name] = list(value) if isinstance(value, tuple) and what.attributes[name].name == "List" else value
     if isinstance(module, _CONTAINERS):
         made.__dict__["_container"] = module
@@ -167,6 +167,15 @@ def _made(module, unit, program, known):
         function = inspect.getattr_static(type(module), name, None)
         if modifier(function) in ("ignore", "unused"):
             made.__dict__[name] = functools.partial(function, made)
+    return made
+
+
+def _moved(made, module, unit, program):
+    """A compiled module, compiled again as a part of another: it goes by that program from here on."""
+    what = unit.modules[id(module)][1].what
+    made.__dict__.update(_kind=program.kind(what.name, what.methods), _archive=program)
+    for name in what.modules:
+        _moved(made._modules[name], module._modules[name], unit, program)
     return made
 
 

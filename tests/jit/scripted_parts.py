@@ -222,6 +222,18 @@ def inner(x: Tensor, n: int = 2):
         yield told(lambda: torch.jit.CompilationUnit("def f(x):\n    return y\n"))
         yield told(lambda: unit.inner())
 
+    def of_compiled_parts():
+        x, outer = torch.ones(2), fresh(Outer)
+        outer.s = torch.jit.script(fresh(One))
+        made = torch.jit.script(outer)
+        yield made.code
+        yield told(lambda: (made(x).tolist(), saved(made, x), saved(made.s, x), made.s is outer.s))
+        for part in (torch.jit.script(nn.ReLU()), nn.ReLU(), torch.jit.script(One())):
+            yield told(lambda part=part: setattr(made, "s", part))
+        made = torch.jit.script(Chosen(One()))
+        made.one = torch.jit.script(Other())
+        yield told(lambda: made(x, 0, "a").tolist())
+
     def of_containers():
         numbers, names, compiled = torch.jit.script([1, 2, 3]), torch.jit.script({"a": 1}), torch.jit.script(put)
         yield told(lambda: (compiled(names, numbers), names, numbers, type(numbers), type(names)))

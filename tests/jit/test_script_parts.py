@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import jtensor
+from jtensor.base.errors import MissingFeature
 
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning", "ignore:.*torch.jit.script:DeprecationWarning",
@@ -31,11 +32,19 @@ def _plain(text):
     return re.sub(r"0x[0-9a-f]+", "0x", text)
 
 
-@pytest.mark.parametrize("name", ["of_hooks", "of_interfaces", "of_signatures", "of_texts", "of_containers"])
+@pytest.mark.parametrize("name", ["of_hooks", "of_interfaces", "of_signatures", "of_texts", "of_compiled_parts", "of_containers"])
 def test_parts_beside_pytorch(name, theirs):
     ours, others = ([_plain(one) for one in space[name]()] for space in (OURS, theirs))
     for one, other in zip(ours, others, strict=True):
         assert one.strip() == other.strip()
+
+
+def test_a_part_that_was_put_there_later_is_not_written():
+    """Its program is another one; PyTorch writes them all."""
+    made = jtensor.jit.script(OURS["Chosen"](OURS["One"]()))
+    made.one = jtensor.jit.script(OURS["Other"]())
+    with pytest.raises(MissingFeature, match="parts come from elsewhere"):
+        jtensor.jit.save(made, io.BytesIO())
 
 
 @pytest.mark.parametrize("name", sorted(OURS["LAYERS"]))

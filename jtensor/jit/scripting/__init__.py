@@ -3,7 +3,8 @@
 From the top down:
 
     program.py            all that was compiled for a root, as the files of an archive; printing.py: how lines are written
-    unit.py               which functions and modules are compiled, each once; described.py: a module as a class
+    unit.py               which functions and modules are compiled, each once; described.py: a module as a class; hooks.py,
+                          interfaces.py: what a call of one may be besides its forward
     definitions.py        a function from its first statement to its last
     statements.py, loops.py, contexts.py, conditions.py, exits.py      what statements add; what is known where a condition holds
     expressions.py, indexing.py, arithmetic.py, special.py    what expressions add

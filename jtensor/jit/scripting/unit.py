@@ -202,6 +202,10 @@ class Unit:
         known = self.modules.get(id(module))
         if known is not None:
             return known[1]
+        if "_source" in module.__dict__:                          # compiled before, of this module of Python
+            kind = self.kind_of(module.__dict__["_source"])
+            self.modules[id(module)] = module, kind
+            return kind
         described = Described.of(module, self)
         key = described.key()
         kind = self.types.get(key)
