@@ -24,10 +24,12 @@ from . import functional as functional
 from . import futures as futures
 from . import fx as fx
 from . import hub as hub
+from . import ignored as ignored
 from . import jit as jit
 from . import library as library
 from . import linalg as linalg
 from . import masked as masked
+from . import monitor as monitor
 from . import mps as mps
 from . import mtia as mtia
 from . import multiprocessing as multiprocessing
