@@ -24,7 +24,6 @@ from . import functional as functional
 from . import futures as futures
 from . import fx as fx
 from . import hub as hub
-from . import ignored as ignored
 from . import jit as jit
 from . import library as library
 from . import linalg as linalg

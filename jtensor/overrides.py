@@ -7,8 +7,8 @@ import inspect
 
 import jtensor
 
+from ._ignored import functions as _ignored
 from .base.errors import missing
-from .ignored import functions as _ignored
 from .tensor.calling import overriding
 from .tensor.core import Tensor
 
