@@ -28,6 +28,7 @@ from . import jit as jit
 from . import library as library
 from . import linalg as linalg
 from . import masked as masked
+from . import monitor as monitor
 from . import mps as mps
 from . import mtia as mtia
 from . import multiprocessing as multiprocessing

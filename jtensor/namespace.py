@@ -26,7 +26,7 @@ _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "au
                "signal", "overrides", "_C", "xpu", "mps", "mtia", "profiler", "library", "quasirandom",
                "multiprocessing", "functional", "return_types", "sparse", "__config__", "__future__", "_dynamo", "_inductor", "futures",
                "_logging", "fx", "ao", "nested", "quantization", "_custom_ops", "_ops", "onnx", "export", "_utils", "_tensor", "_VF",
-               "_functorch", "_jit_internal", "_higher_order_ops", "_lobpcg", "_subclasses", "_tensor_str", "_vmap_internals")
+               "_functorch", "_jit_internal", "_higher_order_ops", "_lobpcg", "_subclasses", "_tensor_str", "_vmap_internals", "monitor")
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),

@@ -7,6 +7,7 @@ import inspect
 
 import jtensor
 
+from ._ignored import functions as _ignored
 from .base.errors import missing
 from .tensor.calling import overriding
 from .tensor.core import Tensor
@@ -206,8 +207,13 @@ def _dummy(function):
 
 
 def get_ignored_functions():
-    """Not there: the list is of PyTorch's own internals."""
-    raise missing("the list of PyTorch's functions that cannot be overridden", "torch.overrides.get_overridable_functions()")
+    """The functions for which no class may answer, as a set: ``torch.zeros``, ``torch.is_tensor``, ``Tensor.new``.
+
+    >>> import jtensor as torch
+    >>> torch.zeros in torch.overrides.get_ignored_functions(), torch.add in torch.overrides.get_ignored_functions()
+    (True, False)
+    """
+    return _ignored()
 
 
 def enable_reentrant_dispatch():

@@ -44,6 +44,7 @@ SIBLINGS = {
     "_higher_order_ops": {"utils": "nests of tensors", "choices": "two of them have a public name"},
     "_functorch": {"func": "its older names", "utils": "nests of tensors", "nn": "a class of modules",
                   "fx": "graphs of functions, which PyTorch had there"},
+    "overrides": {"_ignored": "the table of functions that do not ask"},
     "ao": {"nn": "modules"},
     "quantization": {"ao": "its newer name"},
     "_vmap_internals": {"func": "its newer name"},
