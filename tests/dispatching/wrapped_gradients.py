@@ -28,7 +28,8 @@ def _out_of(x):
 
 OF_ONE = """abs acos acosh angle asin asinh atan atanh ceil cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 frac i0 lgamma log
     log10 log1p log2 logit nan_to_num neg pow(3) pow(0) pow(0.5) rad2deg reciprocal round rsqrt sigmoid sgn sin sinc sinh sqrt square tan
-    tanh clamp(0.3,0.6) clamp(min=0.3) clamp(max=0.6) sum(1) mean() mean(1) mean((0,1),keepdim=True) amax(1) amin((0,1)) amax(0,keepdim=True) softmax(1) log_softmax(0)
+    tanh clamp(0.3,0.6) clamp(min=0.3) clamp(max=0.6) sum(1)
+    mean() mean(1) mean((0,1),keepdim=True) amax(1) amin((0,1)) amax(0,keepdim=True) softmax(1) log_softmax(0)
     t().exp() view(6)[2:] select(1,2) unfold(1,2,1) diagonal() unsqueeze(0) norm(2,1) norm(1) norm(3,0) double() clone()""".split()
 OF_TWO = """add sub mul div atan2 fmod remainder logaddexp logaddexp2 maximum minimum fmax fmin pow""".split()
 
