@@ -107,7 +107,9 @@ def _doors():
         found += _of_operator(operator)
     for composite in REGISTRY.composites.values():
         name = composite.name.removeprefix("Tensor.")
-        if schemas.forms(name) and name not in _OTHERWISE:
+        if innermost(composite.body).__name__ == "where_by_method":
+            found.append((composite.body, partial(special.Aside, instead=_where_by_method)))
+        elif schemas.forms(name) and name not in _OTHERWISE:
             found.append((composite.body, partial(_kind(name), name)))
     for name, method in vars(Tensor).items():
         method = innermost(method) if isinstance(method, types.FunctionType) else None
@@ -166,6 +168,10 @@ _FACTORIES = frozenset("""zeros ones empty full rand randn randint randperm aran
     scalar_tensor normal zeros_like ones_like empty_like full_like rand_like randn_like randint_like new_zeros new_ones new_empty
     new_full new_empty_strided tril_indices triu_indices
     hann_window hamming_window bartlett_window blackman_window kaiser_window""".split())
+
+
+def _where_by_method(self, condition, other):
+    return jtensor.where(condition, self, other)
 
 
 def _plain(name):

@@ -88,6 +88,11 @@ def _extreme(grad, self, result, dim, keepdim):
     return grad * there / there.sum(_dims(dim, self.ndim), keepdim=True)
 
 
+def _mean(grad, shape, dim, keepdim):
+    count = math.prod([shape[d] for d in _dims(dim, len(shape))])
+    return _restored(grad, dim, keepdim, len(shape)).expand(shape) / count
+
+
 def _norm(grad, self, result, ord, dim, keepdim):
     result, grad = _restored(result, dim, keepdim, self.ndim), _restored(grad, dim, keepdim, self.ndim)
     if ord == 0:
@@ -183,6 +188,8 @@ FORMULAS = {
                    "other": lambda grad, condition: jtensor.where(condition, _number(0.0, grad), grad)},
     "masked_fill.Scalar": {"self": lambda grad, mask: grad.masked_fill(mask, 0)},
     **dict.fromkeys(("amax", "amin"), {"self": _extreme}),
+    "mean_all": {"self": lambda grad, shape: grad.expand(shape) / math.prod(shape)},
+    "mean_dim": {"self": _mean},
     "linalg_vector_norm": {"self": _norm},
     "_softmax": {"self": lambda grad, result, dim: _operator("_softmax_backward_data", grad, result, dim, result.dtype)},
     "_log_softmax": {"self": lambda grad, result, dim: _operator("_log_softmax_backward_data", grad, result, dim, result.dtype)},

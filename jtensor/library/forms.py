@@ -219,6 +219,8 @@ WRITTEN_OUT = {
     **{f"_{name}": functools.partial(lambda name, self, *args, **kwargs: getattr(self, name)(*args, **kwargs), name)
        for name in ("to_sparse", "to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc")},
     "_to_dense": lambda self, dtype=None, masked_grad=None: self.to_dense(dtype),
+    "_log_softmax_backward_data": lambda grad_output, output, dim, input_dtype: (
+        grad_output - output.exp() * grad_output.sum(dim, keepdim=True)).to(input_dtype),
     "sigmoid_backward": lambda grad_output, output: grad_output * (1 - output).conj() * output.conj(),
     "tanh_backward": lambda grad_output, output: grad_output * (1 - output * output).conj(),
     "slice": _slice, "index": _index, "_to_copy": _to_copy, "_assert_tensor_metadata": _assert_tensor_metadata,

@@ -60,7 +60,7 @@ def _of_coordinates(name, x, dims, keepdim, dtype):
     if at.numel():
         at, groups = jtensor.unique(at, return_inverse=True, dim=1)
         wide = jtensor.float32 if dtype in (jtensor.float16, jtensor.bfloat16) else dtype
-        values = _grouped({"sum": "sum", "prod": "prod"}.get(name, name), values.to(wide), groups, at.shape[1]).to(dtype)
+        values = _grouped(name, values.to(wide), groups, at.shape[1]).to(dtype)
     return jtensor.sparse_coo_tensor(at, values, size, dtype=dtype, device=x.device)
 
 

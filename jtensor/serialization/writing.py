@@ -122,7 +122,7 @@ class Pickler(pickle._Pickler):
     def tensor(self, t):
         """How a tensor is put together again: (function, arguments)."""
         warn_if_has_hooks(t)
-        if getattr(t._storage.host, "wraps", False):
+        if states.is_wrapper(t):
             kind, dtype, size, stride, offset, device, requires_grad = convert.wrapper_parts(t)
             parts = kind, dtype, size, stride, offset, t.layout, jtensor.device(device), requires_grad
             return _SUBCLASS, (_WRAPPER, kind, parts, states.state_of(t))

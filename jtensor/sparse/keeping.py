@@ -110,7 +110,8 @@ def contiguous(self, *args, **kwargs):
 def item(self):
     if self.numel() != 1:
         raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
-    return self._elements.sum().item()
+    total = self._elements.sum().item()
+    return bool(total) if self.dtype is jtensor.bool else total
 
 
 def _as_number(kind):

@@ -17,7 +17,7 @@ from ..trace.tape import LOCAL, hosted, ready
 from ..utils.hooks import warn_if_has_hooks
 from .core import Tensor, make_tensor
 from .looking import host_copy
-from .states import set_state, state_of
+from .states import is_wrapper, set_state, state_of
 from .values import read
 
 _dtype, _device = dtypes.dtype, devices.device
@@ -287,7 +287,7 @@ def reduce(self, protocol):
     """Pickled by the values it shows (on the meta device, by its size), dtype, flag, attributes and strides."""
     warn_if_has_hooks(self)
     spec = self._spec
-    if getattr(self._storage.host, "wraps", False):
+    if is_wrapper(self):
         return rebuild_wrapper, (*wrapper_parts(self), state_of(self) or None)
     array = tuple(spec.size) if spec.device is devices.meta else np.array(host_copy(self.detach().resolve_conj().resolve_neg(), "pickle"))
     return rebuild, (

@@ -20,7 +20,7 @@ from ..trace.tape import LOCAL
 from .calling.overriding import disabled
 from .core import COUNTED, LAYOUTS, Tensor, make_tensor
 from .recording import overwriting
-from .states import set_state, slots_of, state_of
+from .states import is_wrapper, set_state, slots_of, state_of
 from .values import bump
 
 
@@ -152,7 +152,7 @@ def deepcopy(self, memo):
             "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
             "https://github.com/pytorch/pytorch/pull/103001"
         )
-    wraps = getattr(self._storage.host, "wraps", False)
+    wraps = is_wrapper(self)
     if not wraps and type(self) is not Tensor and type(self).__torch_function__ is not disabled and type(
             self.new_empty([])) is not type(self):
         raise RuntimeError(_NO_COPY)

@@ -6,6 +6,11 @@ from .core import LAYOUTS, Tensor
 _OWN = frozenset(Tensor.__slots__)
 
 
+def is_wrapper(t):
+    """Whether a tensor's class answers for it below autograd, so that what stands in the place of its memory holds no numbers."""
+    return getattr(type(t._storage.host), "wraps", False)
+
+
 def slots_of(t):
     """The slots of its class that are filled, a dictionary."""
     kind = type(t)

@@ -132,6 +132,12 @@ def test_a_wrapper_has_no_numbers():
         jtensor.Tensor._make_wrapper_subclass(jtensor.Tensor, (2, 3))
 
 
+def test_gradients_of_wrappers_are_those_of_ordinary_tensors():
+    """In a process of its own, where the class stays known."""
+    found = subprocess.run([sys.executable, "-W", "ignore", str(HERE / "wrapped_gradients.py")], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
 if __name__ == "__main__":
     found = subprocess.run([sys.executable, str(HERE / "told.py")], capture_output=True, text=True, check=True)
     KEPT.write_text(json.dumps(json.loads(found.stdout.splitlines()[-1]), indent=0) + "\n")

@@ -62,6 +62,7 @@ torch.masked.softmax(n, 1), torch.masked.norm(n), torch.masked.cumsum(n, 1), tor
 masked_tensor(torch.ones(2, 2), torch.tensor([[False, False], [True, False]])).mean(1)
 s, s.get_data(), s.get_mask(), s.is_sparse, s.layout, s.to_dense(), c, c.get_data(), c.is_sparse_csr()
 s.sin(), s + s, s * 2, s > 0.5, s.sum(), s.mean(), s.argmax(), s.amin(), c.exp(), c * c, c.prod(), c.amax(), c.var()
+torch.tensor(True).to_sparse().item(), masked_tensor(torch.tensor(1.).to_sparse(), torch.tensor(True).to_sparse()).exp()
 s.sum(0)
 s + d
 s.is_contiguous()
