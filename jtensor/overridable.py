@@ -88,10 +88,13 @@ def put_in(methods):
             _put(getattr(jtensor, name), key=name, title="torch." + name, modes_only=name in MODES_ONLY)
     for room, prefix in _PREFIXED.items():
         for name in rooms[room].__all__:
+            if name == "Tensor":                                    # which a star import gives, too
+                continue
             _put(getattr(rooms[room], name), key=prefix + name, title=f"torch.{room}.{prefix}{name}")
     _put_methods(methods)
     for name in functional.__all__:
-        _put_layer(functional, name)
+        if name in vars(functional):                                # the others are those that ask, found late
+            _put_layer(functional, name)
     for name in INITIALISERS:
         _put(getattr(init, name), key=None, title="torch.nn.init." + name, python=True, first=0)
     for name in ("grad", "backward"):

@@ -237,7 +237,10 @@ def _names():
         for name in sorted(listed, key=lambda name: name[:2] == "__"):           # `neg` before `__neg__`, which is the same
             members = _members(space, name)
             for member, tail in zip(members, (".__get__", ".__set__", ".__delete__") if len(members) > 1 else ("",)):
-                names.setdefault(member, f"{lead}.{name}{tail}")
+                if space is jtensor.nn.functional and name not in vars(jtensor):       # of two names this is PyTorch's
+                    names[member] = f"{lead}.{name}"
+                else:
+                    names.setdefault(member, f"{lead}.{name}{tail}")
     for name in jtensor.functional.__all__:
         names[getattr(jtensor, name)] = f"torch.functional.{name}"
     return names

@@ -288,9 +288,6 @@ def parse_schema(*args: Any, **kwargs: Any) -> FunctionSchema:
     return FunctionSchema(name, overload, taken.found, answered.found, taken.open, answered.open)
 
 
-parse_schema.__module__ = "torch"
-
-
 # -- those of operators -----------------------------------------------------------------------------------------------
 
 

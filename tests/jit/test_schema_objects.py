@@ -128,7 +128,7 @@ LINES = [line.strip() for line in r"""
     s = T.parse_schema("h(int x, *, Tensor(a!) y) -> Tensor(a!)"); T.FunctionSchema("g", "u", s.arguments, s.returns, True, False)
     T.Argument("x", T.ListType.ofInts(), 2, [1, 1], False, None).default_value
     s = T.ops.aten.add.Tensor._schema; s is T.ops.aten.add.Tensor._schema, copy.deepcopy(s) == s, pickle.loads(pickle.dumps(s)) == s
-    T.parse_schema.__module__, T._C.parse_schema is T.parse_schema, T._C.FunctionSchema is T.FunctionSchema, T._C.Argument is T.Argument
+    T._C.parse_schema is T.parse_schema, T._C.FunctionSchema is T.FunctionSchema, T._C.Argument is T.Argument
     T.FunctionSchema, T.Argument, T._C._AliasInfo, type(T.parse_schema("h(int x) -> ()").arguments[0].type)
 """.strip().splitlines()]
 

@@ -425,4 +425,6 @@ def test_ignored_functions_are_pytorchs():
             if callable(one) and callable(other) and not name.startswith("__"):
                 count += other in theirs
                 wrong += [f"{home}.{name}"] * ((one in ours) is not (other in theirs))
+    if "torch._dynamo" in sys.modules:                             # which torch.onnx loads, and which wraps it
+        wrong = [name for name in wrong if name != ".manual_seed"]
     assert wrong == [".eig", ".lstsq", ".solve", ".symeig"] and count > 130       # removed: one object is function and method here
