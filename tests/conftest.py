@@ -144,8 +144,9 @@ def afresh(settled):
     executor.LOCAL.segment = executor.Segment()
     asking = sys.modules.get("jtensor.dispatching.asking")
     if asking is not None:                             # while there are tensors of such classes, backward passes take the long way
-        gc.collect()
         asking.HOLDERS.clear()
+        if asking.ALIVE:
+            gc.collect()
 
 
 def pytest_collection_modifyitems(items):
