@@ -109,8 +109,10 @@ def plan_for(operator, template, inplace=False):
     if check is not None:
         try:
             check(*template)
-        except NotImplementedError:
-            if inplace:                                    # PyTorch looks at the result before it looks for a kernel
+        except NotImplementedError as error:               # PyTorch looks at sizes and at the result before it looks for a kernel
+            if operator.promote is not None and "\" not implemented for '" in str(error):
+                broadcast_shapes([tuple(s.size) for s in Signature(operator, template).specs])
+            if inplace:
                 refuse_result(operator, Signature(operator, template), promoted_dtype(operator, template) if operator.promote else None)
             raise
     signature = Signature(operator, template)
