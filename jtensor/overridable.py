@@ -88,8 +88,6 @@ def put_in(methods):
             _put(getattr(jtensor, name), key=name, title="torch." + name, modes_only=name in MODES_ONLY)
     for room, prefix in _PREFIXED.items():
         for name in rooms[room].__all__:
-            if name == "Tensor":                                    # which a star import gives, too
-                continue
             _put(getattr(rooms[room], name), key=prefix + name, title=f"torch.{room}.{prefix}{name}")
     _put_methods(methods)
     for name in functional.__all__:

@@ -95,12 +95,13 @@ class Operator:
     sync       the body runs on concrete NumPy arrays, because its output shapes depend on the data (nonzero, unique), or because NumPy
                or SciPy has it. Inside of `vmap` it is refused, or runs slice by slice if this is "slices".
     outputs    field names: a named tuple torch.return_types.<name> is answered.
+    on_meta    of a ``sync`` operator whose results' sizes are known: what it gives of tensors without data, a function like the body.
     quirks     what else PyTorch's implementation shows (`ops.quirks`).
     """
 
     def __init__(self, body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync, outputs, name,
                  method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped, check_inplace=None, unrounded=(),
-                 on_host=None, fits=None, quirks=NONE):
+                 on_host=None, fits=None, on_meta=None, quirks=NONE):
         self.body, self.name = body, name or body.__name__
         self.promote, self.layout, self.saves, self.check = promote, layout, saves, check
         self.nondiff = frozenset(nondiff)
@@ -110,7 +111,7 @@ class Operator:
         self.sync, self.outputs, self.promoted, self.double = sync, outputs, promoted, double
         self.moves, self.inverse, self.overwrites = moves, inverse, overwrites
         self.flipped, self.unrounded, self.on_host = flipped, frozenset(unrounded), on_host
-        self.fits, self.quirks = fits or {}, quirks
+        self.fits, self.on_meta, self.quirks = fits or {}, on_meta, quirks
         self.letters = None
         self.node_class = None               # of the graph's nodes, made by the room above
         self.by_result = None                # the operator that stands for this one in place: the gradient is made of the result
@@ -123,8 +124,6 @@ class Operator:
         self.grad = _formulas(self, grad)
         self.key = f"{body.__module__.rsplit('.', 1)[-1]}.{self.name}"
         self.__doc__ = body.__doc__
-
-    on_meta = None              # of a ``sync`` operator whose results' sizes are known: what it gives of tensors without data
 
     def single_output(self):
         """Whether every call answers one tensor, as far as the declaration tells."""
@@ -176,7 +175,8 @@ RAW = {"function": False, "method": False}         # for the declaration of an o
 
 def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=(), inplace=False, out=False, function=True, method=True,
        backward=None, sync=False, outputs=None, name=None, method_name=None, promoted=None, double=None, moves=False, result_dtype=None,
-       inverse=None, overwrites=False, flipped=None, check_inplace=None, unrounded=(), on_host=None, fits=None, quirks=NONE):
+       inverse=None, overwrites=False, flipped=None, check_inplace=None, unrounded=(), on_host=None, fits=None, on_meta=None,
+       quirks=NONE):
     """Declares the decorated body as an operator and registers it; answers the `Operator`. See the class for the fields."""
     if layout is None:
         layout = "pointwise" if promote else "contiguous"
@@ -184,7 +184,7 @@ def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=
     def declare(body):
         operator = Operator(body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync,
                             outputs, name, method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped,
-                            check_inplace, unrounded, on_host, fits, quirks)
+                            check_inplace, unrounded, on_host, fits, on_meta, quirks)
         REGISTRY.add(operator)
         return operator
     return declare

@@ -116,6 +116,11 @@ _BY_SCIPY = {
 _OF_X = ("airy_ai", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "spherical_bessel_j0")     # which call their argument so
 
 
+def _without_data(self):
+    import jtensor
+    return jtensor.empty_like(self, dtype=self.dtype if self.is_floating_point() else jtensor.get_default_dtype())
+
+
 def _on_host(name, function):
     def body(self: Tensor):
         from scipy import special
@@ -126,13 +131,7 @@ def _on_host(name, function):
         return np.asarray(function(special, np.asarray(self, np.float64))).astype(wanted)
     body.__doc__ = f"The function {name.replace('_', ' ')} of each element, computed on the host."
     quirks = Quirks(first="x" if name in _OF_X else "", out_asked_first=True)
-    made = op(None, name=f"special_{name}", sync="slices", nondiff=("self", 0), quirks=quirks, **_HIDDEN)(body)
-    made.on_meta = _without_data
-
-
-def _without_data(self):
-    import jtensor
-    return jtensor.empty_like(self, dtype=self.dtype if self.is_floating_point() else jtensor.get_default_dtype())
+    op(None, name=f"special_{name}", sync="slices", nondiff=("self", 0), on_meta=_without_data, quirks=quirks, **_HIDDEN)(body)
 
 
 for _name, _function in _BY_SCIPY.items():
